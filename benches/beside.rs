@@ -19,12 +19,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ergodic_analysis::{Job, Recipe, Run};
-use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
-use ergodic_core::design::matrix::Scaling;
+use ergodic_base::{Control, ParamId, Purpose, stream};
+use ergodic_core::design::Scaling;
 use ergodic_core::estimators::mixed::{
     Criterion, Fineness, Method, MixedData, RandomTerm, fit_gaussian, fit_generalised,
 };

@@ -1,8 +1,8 @@
 //! Time of the summary of 4 chains × 10,000 draws × 100 parameters, draws of an AR(1) process with coefficient 0.9.
 
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 use ergodic_diagnostics::{density, rhat, summarise};
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
@@ -46,12 +46,12 @@ fn summary_4x10000x100(bencher: divan::Bencher<'_, '_>) {
 fn rhat_4x10000(bencher: divan::Bencher<'_, '_>) {
     let columns: Vec<Vec<f64>> = chains(1).iter().map(|list| list.column(0)).collect();
     let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    bencher.bench_local(|| rhat::rhat(divan::black_box(&columns)));
+    bencher.bench_local(|| rhat(divan::black_box(&columns)));
 }
 
 #[divan::bench(sample_count = 20)]
 fn density_4x10000(bencher: divan::Bencher<'_, '_>) {
     let columns: Vec<Vec<f64>> = chains(1).iter().map(|list| list.column(0)).collect();
     let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    bencher.bench_local(|| density::density(divan::black_box(&columns), &[], None));
+    bencher.bench_local(|| density(divan::black_box(&columns), &[], None));
 }

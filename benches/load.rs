@@ -3,11 +3,8 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, stream};
-use ergodic_data::load::load;
-use ergodic_data::profile::profile;
-use ergodic_data::sniff::ImportOptions;
+use ergodic_base::{Control, Purpose, stream};
+use ergodic_data::{ImportOptions, load, profile};
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 

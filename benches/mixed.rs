@@ -5,8 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use divan::Bencher;
-use ergodic_base::control::Control;
-use ergodic_core::design::matrix::Scaling;
+use ergodic_base::Control;
+use ergodic_core::design::Scaling;
 use ergodic_core::estimators::mixed::{
     Criterion, Fineness, Method, MixedData, RandomTerm, fit_gaussian, fit_generalised,
 };

@@ -4,10 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ergodic_core::design::columns::{MemoryColumns, Values};
-use ergodic_core::design::matrix::Predictor;
-use ergodic_core::design::response::ResponseUse;
-use ergodic_core::design::{Design, ModelFrame};
+use ergodic_core::design::{Design, MemoryColumns, ModelFrame, Predictor, ResponseUse, Values};
 use ergodic_core::models::{Model, ModelOptions, RowLikelihood, Rows, find};
 use ergodic_core::synthetic::{Synthetic, of_shape};
 use ergodic_language::Program;

@@ -7,9 +7,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ergodic_analysis::recipe::Scale;
-use ergodic_analysis::{Job, Recipe, Run};
-use ergodic_base::control::Control;
+use ergodic_analysis::{Job, Recipe, Run, Scale};
+use ergodic_base::Control;
 use ergodic_core::models::DefaultPriors;
 use ergodic_core::samplers::REGISTRY;
 

@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 use ergodic_core::design::{MemoryColumns, Values};
 use ergodic_core::samplers::{HmcEcs, Nuts, ZigZag};
 use ergodic_core::{Fit, FitError};

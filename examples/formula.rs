@@ -4,7 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_data::{ImportOptions, samples};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 use ergodic_core::models::density_of;
 use ergodic_core::oracle::{Oracle, StepError};

@@ -40,9 +40,8 @@ mod tune;
 
 use args::{Args, Command};
 
-use ergodic_analysis::JobError;
 use ergodic_analysis::predict::scores::ScoresError;
-use ergodic_analysis::recipe::SAMPLE_PREFIX;
+use ergodic_analysis::{JobError, SAMPLE_PREFIX};
 use ergodic_base::shown::is_hostile;
 #[cfg(debug_assertions)]
 use ergodic_core::arithmetic::Class;

@@ -11,7 +11,7 @@ use crate::app::{
     AppState, Command, DataCommand, Effects, Pick, Preferences, ProjectCommand, RunCommand,
     ViewCommand, update,
 };
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::{Severity, Warning};
 
 mod actions;
 pub mod command_palette;

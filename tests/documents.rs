@@ -12,14 +12,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, Command, CommandFactory as _};
 
-use ergodic_analysis::recipe_keys::recipe_keys;
-use ergodic_analysis::templates;
-use ergodic_base::reporter::Severity;
+use ergodic_analysis::{recipe_keys, templates};
+use ergodic_base::Severity;
 use ergodic_base::settings::Field;
-use ergodic_core::estimators;
-use ergodic_core::estimators::mixed::fit::METHODS;
-use ergodic_core::samplers;
+use ergodic_core::estimators::mixed::METHODS;
 use ergodic_core::samplers::SamplerFamily;
+use ergodic_core::{estimators, samplers};
 use ergodic_diagnostics::Verdict;
 
 /// How to write the pages anew, as every page and a failing test say it.
@@ -254,7 +252,7 @@ fn templates_page() -> String {
          command fits it. `ergodic list datasets` prints the same. Tables in the LIBSVM format, `label 3:0.5 11:2`, become columns `x1`, `x2`, … \
          and `label`; files may be packed with gzip, bzip2 or Zstandard.\n\n",
     );
-    let rows = ergodic_data::public::PUBLIC_SETS.iter().map(|set| {
+    let rows = ergodic_data::PUBLIC_SETS.iter().map(|set| {
         vec![
             code(set.id),
             format!("{} × {}", set.rows, set.columns),

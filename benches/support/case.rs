@@ -2,11 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use ergodic_base::control::Control;
-use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
 use ergodic_base::settings::{Settings, Value};
-use ergodic_core::design::matrix::Design;
-use ergodic_core::design::response::{ResponseInfo, ResponseKind};
+use ergodic_base::{ChainRng, Control, Purpose, Streams, stream};
+use ergodic_core::design::{Design, ResponseInfo, ResponseKind};
 use ergodic_core::estimators::find_mode;
 use ergodic_core::models::{Model, ModelOptions, find};
 use ergodic_core::oracle::{Centre, Oracle};

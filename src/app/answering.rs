@@ -12,7 +12,7 @@ use ergodic_analysis::effects::{
     self, Conditional, Contrast, EffectsError, EffectsOptions, ExpressionValue, MOST_CURVES,
 };
 use ergodic_analysis::predict::r2::R2;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 
 /// What is asked beside the effects of the predictors.
@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn levels_ranges_and_expressions_have_the_numbers_of_the_command_line() {
         use ergodic_analysis::effects::{Derived, EffectsOptions, expressions};
-        use ergodic_base::control::Control;
+        use ergodic_base::Control;
         use ergodic_export::RunFolder;
         let same = |here: &Derived, there: &Derived| {
             let numbers = |of: &Derived| {

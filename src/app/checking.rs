@@ -9,15 +9,12 @@ use super::tasks::{Effects, Ended};
 use super::{outcome, quick_fixes};
 use ergodic_analysis::prior_predictive::PreviewRows;
 use ergodic_analysis::{JobError, Recipe, job};
-use ergodic_base::control::Control;
-use ergodic_base::reporter::Reporter;
-use ergodic_core::design::checks;
-use ergodic_core::design::matrix::Design;
-use ergodic_core::design::response::ResponseKind;
+use ergodic_base::{Control, Reporter};
+use ergodic_core::design::{Design, ResponseKind, checks};
 use ergodic_core::models::translation::Context;
 use ergodic_core::samplers::recommend;
 use ergodic_core::{estimators, models};
-use ergodic_data::load::Loaded;
+use ergodic_data::Loaded;
 
 /// Rows times squared coordinates up to which a mode is found while the draft is checked: about a tenth of a second.
 const MOST_WORK: usize = 20_000_000;
@@ -220,9 +217,7 @@ mod tests {
             Some(prior.to_owned()),
         ));
         if standardised {
-            session.send(DraftChange::Scale(
-                ergodic_analysis::recipe::Scale::Standardised,
-            ));
+            session.send(DraftChange::Scale(ergodic_analysis::Scale::Standardised));
         }
         let check = session.state.check.unwrap();
         assert_eq!(check.error, None);

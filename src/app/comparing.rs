@@ -9,10 +9,8 @@ use super::page::Page;
 use super::state::AppState;
 use super::tasks::{Effects, Ended, Handle};
 use ergodic_analysis::comparison::{self, Row, Variant, Yardstick};
-use ergodic_analysis::recipe::Scale;
-use ergodic_analysis::{Job, JobError, Recipe, Run, bias_check};
-use ergodic_base::control::Control;
-use ergodic_base::param::ParamId;
+use ergodic_analysis::{Job, JobError, Recipe, Run, Scale, bias_check};
+use ergodic_base::{Control, ParamId};
 use ergodic_core::engine::{RunView, Sampling as _};
 use ergodic_core::samplers::{self, SamplerEntry};
 
@@ -106,7 +104,7 @@ pub(super) fn compare(state: &mut AppState, variants: Vec<Variant>, fx: &mut dyn
 /// Runs the samplers.
 fn work(
     mut recipe: Recipe,
-    loaded: &Arc<ergodic_data::load::Loaded>,
+    loaded: &Arc<ergodic_data::Loaded>,
     variants: &[Variant],
     (control, rows): (&Control, &Rows),
     waker: &Arc<dyn Fn() + Send + Sync>,

@@ -12,8 +12,8 @@ use ergodic_analysis::hold_out::FittedRows;
 use ergodic_analysis::run_comparison::{
     Cancelled, ComparedRun, DataUsed, DistanceInWords, RunComparison, compare_runs,
 };
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::weight_column;
 use ergodic_export::RunFolder;

@@ -11,15 +11,13 @@ use super::tasks::{Effects, Ended, Handle};
 use ergodic_analysis::predict::{Fitted, PredictError};
 use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_analysis::{Job, Recipe};
-use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
+use ergodic_base::{Control, ParamId};
 use ergodic_core::engine::checkpoint::ChainMark;
 use ergodic_core::engine::trajectories::{FromChain, trajectories};
 use ergodic_core::samplers::weight_column;
 use ergodic_diagnostics::zero_variance::Order;
-use ergodic_export::RunFolder;
-use ergodic_export::trajectories::{TrajectoriesError, trajectories as of_folder};
+use ergodic_export::{RunFolder, TrajectoriesError, trajectories as of_folder};
 
 /// Where the posterior of a run comes from.
 pub(super) enum Source {

@@ -1,13 +1,12 @@
 //! The draft: the recipe being written, and the roles of columns as the other view of its formula. Undoable.
 
-use ergodic_analysis::Recipe;
-use ergodic_analysis::recipe::ModelSection;
-use ergodic_analysis::templates;
+use ergodic_analysis::ModelSection;
+use ergodic_analysis::{Recipe, templates};
 use ergodic_base::settings::{Settings, Value};
-use ergodic_core::design::response::ResponseUse;
+use ergodic_core::design::ResponseUse;
 use ergodic_core::formula::{Formula, Trials, quote_name};
 use ergodic_core::models::{default_priors, names};
-use ergodic_data::roles::Roles;
+use ergodic_data::Roles;
 use ergodic_language::Own;
 
 /// The undoable part of the state.

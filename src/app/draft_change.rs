@@ -1,12 +1,12 @@
 //! What a user can change in the draft.
 
+use ergodic_analysis::Scale;
 use ergodic_analysis::comparison::Variant;
 use ergodic_analysis::hold_out::HoldOut;
-use ergodic_analysis::recipe::Scale;
 use ergodic_base::settings::Value;
-use ergodic_core::engine::run_section::RunSection;
+use ergodic_core::engine::RunSection;
 use ergodic_core::models::Storage;
-use ergodic_data::roles::Role;
+use ergodic_data::Role;
 
 /// A change of the draft: each is one step that can be taken back.
 #[derive(Clone, Debug, PartialEq)]

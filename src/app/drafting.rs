@@ -17,9 +17,8 @@ use ergodic_analysis::comparison::Variant;
 use ergodic_analysis::likelihood::LikelihoodOptions;
 use ergodic_core::design::Columns as _;
 use ergodic_core::formula::{Factor, Formula};
-use ergodic_data::roles::{Conversion, Role, Roles, expand_dot};
 use ergodic_data::suggest::Suggestions;
-use ergodic_data::table::Table;
+use ergodic_data::{Conversion, Role, Roles, Table, expand_dot};
 
 /// What is done with the draft besides changing it.
 #[derive(Clone, Debug, PartialEq)]

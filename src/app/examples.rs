@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use super::state::AppState;
 use super::tasks::{Effects, Ended};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_core::design::Columns as _;
 use ergodic_core::formula::{Factor, Formula};
 use ergodic_data::samples::{self, Sample};
-use ergodic_data::sniff::ImportOptions;
-use ergodic_data::table::Table;
+use ergodic_data::{ImportOptions, Table};
 
 /// Bars of a histogram.
 const BINS: usize = 24;

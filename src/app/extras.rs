@@ -7,12 +7,12 @@ use super::entry::RunEntry;
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::predict::INTERVAL;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::engine::ChainState;
 use ergodic_core::samplers::weight_column;
+use ergodic_diagnostics::Inefficiency;
 use ergodic_diagnostics::extra::{Extra, ExtraInputs, Extras};
-use ergodic_diagnostics::inefficiency::Inefficiency;
 
 /// Probabilities of intervals that can be chosen.
 pub const PROBABILITIES: [f64; 5] = [0.5, 0.8, 0.9, 0.95, 0.99];

@@ -6,13 +6,12 @@ use super::page::ViewCommand;
 use super::quick_fixes::QuickFix;
 use super::running::RunCommand;
 use ergodic_analysis::Recipe;
+use ergodic_base::Warning;
 use ergodic_base::numerals::thousands;
-use ergodic_base::reporter::Warning;
 use ergodic_core::engine::{self, Sampling as _, mode_drift};
 use ergodic_core::estimators::rounding;
 use ergodic_core::models::Storage;
-use ergodic_diagnostics::verdict::ADVISED_CHAINS;
-use ergodic_diagnostics::{Remark, Remedy};
+use ergodic_diagnostics::{ADVISED_CHAINS, Remark, Remedy};
 
 /// Most draws per chain that a click adds; whoever needs more needs another sampler.
 const MOST_ADDED: usize = 100_000;

@@ -7,7 +7,7 @@ use super::correcting::{Source, source};
 use super::entry::RunEntry;
 use super::state::AppState;
 use super::tasks::{Effects, Ended, Task};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::weight_column;
 

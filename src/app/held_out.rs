@@ -116,7 +116,7 @@ mod tests {
     use crate::app::testing::Session;
     use crate::app::{DraftChange, Question, RunCommand};
     use ergodic_analysis::hold_out::HoldOut;
-    use ergodic_core::engine::run_section::RunSection;
+    use ergodic_core::engine::RunSection;
 
     #[test]
     fn a_run_that_goes_on_is_scored_along_the_way_and_not_too_often() {

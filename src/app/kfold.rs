@@ -11,8 +11,8 @@ use super::tasks::Effects;
 use ergodic_analysis::bias_check::finished;
 use ergodic_analysis::job;
 use ergodic_analysis::predict::scores::folds::{self, Folded};
-use ergodic_base::control::Control;
-use ergodic_data::load::Loaded;
+use ergodic_base::Control;
+use ergodic_data::Loaded;
 use ergodic_export::RunFolder;
 
 /// The folder of a run whose recipe is fitted again.

@@ -11,7 +11,7 @@ use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::{LikelihoodFit, LikelihoodOptions, fit};
 use ergodic_analysis::likelihood_ratio::likelihood_ratio;
 use ergodic_core::formula::{Formula, term_label};
-use ergodic_data::load::Loaded;
+use ergodic_data::Loaded;
 
 /// Fits the draft with these options.
 pub(super) fn start(state: &mut AppState, options: LikelihoodOptions, fx: &mut dyn Effects) {

@@ -3,7 +3,7 @@
 use super::command::{Act, Command};
 use super::state::AppState;
 use super::tasks::Effects;
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::{Severity, Warning};
 
 /// A message of the window itself.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,15 +18,11 @@ use super::running::RunCommand;
 use super::state::{AppState, DataState, FileProblem, Loading, Opening};
 use super::tasks::{Effects, Ended};
 use super::update::update;
-use ergodic_analysis::recipe::{DataSection, SAMPLE_PREFIX};
-use ergodic_analysis::{Recipe, lesson};
+use ergodic_analysis::{DataSection, Recipe, SAMPLE_PREFIX, lesson};
 use ergodic_base::settings::Value;
 use ergodic_core::engine::Start;
-use ergodic_data::load::{Loaded, load};
-use ergodic_data::profile::profile;
-use ergodic_data::sniff::ImportOptions;
 use ergodic_data::suggest::Suggestions;
-use ergodic_data::{DataError, nothing, samples};
+use ergodic_data::{DataError, ImportOptions, Loaded, load, nothing, profile, samples};
 use ergodic_export::ExportError;
 use ergodic_export::label::Label;
 use ergodic_export::project::{EXTENSION, Project};
@@ -565,8 +561,7 @@ mod tests {
     use super::*;
     use crate::app::DraftCommand;
     use crate::app::testing::Session;
-    use ergodic_data::roles::{Conversion, Role};
-    use ergodic_data::sniff::ColumnKindOverride;
+    use ergodic_data::{ColumnKindOverride, Conversion, Role};
 
     #[test]
     fn open_data_keep_the_options_they_were_read_with() {

@@ -1,20 +1,15 @@
 //! The outcome decides the template: what a draft becomes when its outcome or its groups change.
 
 use super::document::Document;
-use ergodic_analysis::Recipe;
 use ergodic_analysis::choice::{Choice, choose};
-use ergodic_analysis::templates;
+use ergodic_analysis::{Recipe, templates};
 use ergodic_base::settings::Value;
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::ColumnKind;
-use ergodic_core::design::response::ResponseUse;
+use ergodic_core::design::{ColumnKind, Columns as _, ResponseUse};
 use ergodic_core::families::Family;
 use ergodic_core::formula::{Factor, Formula};
 use ergodic_core::models::{self, names};
-use ergodic_data::roles::{Conversion, Refusal, Roles};
-use ergodic_data::sniff::ColumnKindOverride;
 use ergodic_data::suggest::{Suggestions, outcome_of};
-use ergodic_data::table::Table;
+use ergodic_data::{ColumnKindOverride, Conversion, Refusal, Roles, Table};
 
 /// Template of a draft without outcome.
 pub(super) const FIRST_TEMPLATE: &str = names::LOGISTIC;

@@ -7,8 +7,7 @@ use super::correcting::{begin_on_draws, source};
 use super::entry::RunEntry;
 use super::state::AppState;
 use super::tasks::{Effects, Ended};
-use ergodic_analysis::bayes_factor::bayes_factors;
-use ergodic_analysis::sensitivity::{SensitivityError, sensitivity};
+use ergodic_analysis::{SensitivityError, bayes_factors, sensitivity};
 
 /// Why the prior sensitivity of a run cannot be computed now, if so.
 pub fn refusal(entry: &RunEntry) -> Option<&'static str> {

@@ -6,7 +6,7 @@ use super::draft_change::DraftChange;
 use super::drafting::{Surroundings, changed};
 use ergodic_analysis::choice::choose;
 use ergodic_analysis::templates;
-use ergodic_base::reporter::Warning;
+use ergodic_base::Warning;
 use ergodic_base::settings::Value;
 use ergodic_core::design::lump_levels::TOP;
 use ergodic_core::design::terms::MAX_LEVELS;
@@ -14,9 +14,8 @@ use ergodic_core::design::{Columns as _, Remark};
 use ergodic_core::families::Family;
 use ergodic_core::formula::{Factor, Formula, Function, Response, Term, Trials, quote_term};
 use ergodic_core::models::names;
-use ergodic_data::load::Loaded;
-use ergodic_data::roles::{Role, check_role, keep_top};
 use ergodic_data::suggest::Suggestions;
+use ergodic_data::{Loaded, Role, check_role, keep_top};
 
 /// Most quick fixes of a refusal that are shown.
 const MOST_SHOWN: usize = 3;

@@ -6,17 +6,14 @@ use std::time::Duration;
 
 use super::entry::ReadRun;
 use ergodic_analysis::Recipe;
-use ergodic_base::control::Control;
 use ergodic_base::draws::{ChainDraws, DrawList};
-use ergodic_base::reporter::{Severity, Warning};
-use ergodic_core::engine::monitor::nest;
-use ergodic_core::engine::protocol::ChainView;
-use ergodic_core::engine::{ChainState, Report, RunState, RunView, StopReason, found};
+use ergodic_base::{Control, Severity, Warning};
+use ergodic_core::engine::{
+    ChainState, ChainView, Report, RunState, RunView, StopReason, found, nest,
+};
 use ergodic_core::samplers::weight_column;
-use ergodic_diagnostics::findings::{VerdictInputs, judge};
 use ergodic_diagnostics::running::Running;
-use ergodic_diagnostics::verdict::Limits;
-use ergodic_diagnostics::weights;
+use ergodic_diagnostics::{Limits, VerdictInputs, judge, weights};
 use ergodic_export::{ExportError, Results, RunFolder, draws_csv};
 
 /// What the share of a reading is told in.

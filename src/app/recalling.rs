@@ -10,11 +10,11 @@ use super::entry::{RunEntry, RunPhase};
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::{Recipe, job};
-use ergodic_base::control::Control;
-use ergodic_core::design::matrix::Design;
+use ergodic_base::Control;
+use ergodic_core::design::Design;
 use ergodic_core::engine::keep::{self, Keep};
 use ergodic_core::models::Model;
-use ergodic_data::load::Loaded;
+use ergodic_data::Loaded;
 
 /// Begins to recall the model of the run shown, where it was read from a folder.
 pub(super) fn recall_shown(state: &mut AppState, fx: &mut dyn Effects) {

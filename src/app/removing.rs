@@ -80,8 +80,8 @@ mod tests {
     use crate::app::{
         Command, DataCommand, DraftChange, DraftCommand, ProjectCommand, RunCommand, RunEntry,
     };
-    use ergodic_core::engine::run_section::RunSection;
-    use ergodic_data::roles::Role;
+    use ergodic_core::engine::RunSection;
+    use ergodic_data::Role;
 
     fn numbers(session: &Session) -> Vec<u64> {
         session.state.runs.iter().map(|run| run.number).collect()

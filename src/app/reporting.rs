@@ -8,10 +8,9 @@ use super::following::ends;
 use super::state::AppState;
 use super::tasks::Effects;
 use super::writing::results_of;
-use ergodic_analysis::description::Description;
 use ergodic_analysis::predict::{Fitted, PredictError};
-use ergodic_analysis::{JobError, Recipe};
-use ergodic_base::control::Control;
+use ergodic_analysis::{Description, JobError, Recipe};
+use ergodic_base::Control;
 use ergodic_export::{Results, RunFolder};
 use ergodic_report::report::find as find_format;
 use ergodic_report::{

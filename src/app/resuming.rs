@@ -8,9 +8,9 @@ use super::running::before_more;
 use super::state::AppState;
 use super::tasks::{Effects, Ended};
 use ergodic_analysis::Run;
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::{Severity, Warning};
 use ergodic_core::engine::{Report, Sampling as _};
-use ergodic_export::journal::Journal;
+use ergodic_export::Journal;
 use ergodic_export::resume::{self, Further, ResumeError, Resumed};
 
 /// The folder that a reopened run can go on in.
@@ -142,7 +142,7 @@ mod tests {
     use super::check_refusal;
     use crate::app::testing::Session;
     use crate::app::{DataCommand, DraftChange, RunCommand};
-    use ergodic_core::engine::run_section::RunSection;
+    use ergodic_core::engine::RunSection;
     use ergodic_export::RunFolder;
 
     fn table() -> String {

@@ -18,11 +18,9 @@ use ergodic_base::draws::DrawList;
 use ergodic_core::engine::{
     Report, RunState, RunView, Sampling as _, StopReason, keep, mode_drift,
 };
-use ergodic_data::load::Loaded;
-use ergodic_export::journal::Journal;
+use ergodic_data::Loaded;
 use ergodic_export::resume::Further;
-use ergodic_export::starts::read_start;
-use ergodic_export::{Claim, ExportError, RunFolder};
+use ergodic_export::{Claim, ExportError, Journal, RunFolder, read_start};
 
 /// What is done with runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -531,7 +529,7 @@ mod tests {
     use super::super::opening::DataCommand;
     use super::super::testing::Session;
     use super::*;
-    use ergodic_base::reporter::Warning;
+    use ergodic_base::Warning;
     use ergodic_core::engine::RunSection;
 
     #[test]

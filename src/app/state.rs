@@ -20,20 +20,15 @@ use super::trials::Tuned;
 use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::LikelihoodFit;
 use ergodic_analysis::prior_predictive::{PreviewRows, PriorPredictive};
-use ergodic_base::reporter::Warning;
+use ergodic_base::Warning;
 use ergodic_core::families::Family;
-use ergodic_core::models::ModelError;
-use ergodic_core::models::ParamInfo;
 use ergodic_core::models::translation::Translation;
+use ergodic_core::models::{ModelError, ParamInfo};
 
 use ergodic_core::samplers::Refusal;
 use ergodic_core::samplers::recommend::Advice;
-use ergodic_data::load::Loaded;
-use ergodic_data::profile::Profile;
-use ergodic_data::ragged::RaggedLines;
-use ergodic_data::roles::Role;
-use ergodic_data::sniff::ImportOptions;
 use ergodic_data::suggest::Suggestions;
+use ergodic_data::{ImportOptions, Loaded, Profile, RaggedLines, Role};
 use ergodic_export::project::PaneLayout;
 
 /// An open table.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::state::AppState;
-use ergodic_base::control::{Control, Pace};
+use ergodic_base::{Control, Pace};
 
 /// Outcomes that may wait; each is small or behind a pointer.
 const MAX_WAITING: usize = 64;

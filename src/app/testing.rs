@@ -12,7 +12,7 @@ use super::running::RunCommand;
 use super::state::AppState;
 use super::tasks::{Effects, Outcome, Pick, Work};
 use super::update::update;
-use ergodic_core::engine::run_section::RunSection;
+use ergodic_core::engine::RunSection;
 
 /// Does work when it is spawned and keeps what it ended with.
 #[derive(Default)]

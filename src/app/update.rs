@@ -8,7 +8,7 @@ use super::running::{Check, certify, run_control};
 use super::state::AppState;
 use super::tasks::Effects;
 use super::writing::{Ending, Place, save_run};
-use ergodic_export::journal::Journal;
+use ergodic_export::Journal;
 
 /// Applies a command.
 pub fn update(state: &mut AppState, command: impl Into<Command>, fx: &mut dyn Effects) {

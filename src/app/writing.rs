@@ -8,13 +8,11 @@ use super::entry::{RunEntry, RunPhase, Saved};
 use super::project;
 use super::state::AppState;
 use super::tasks::{Effects, Ended};
-use ergodic_analysis::recipe::SAMPLE_PREFIX;
-use ergodic_analysis::{Job, Run};
-use ergodic_base::control::Control;
+use ergodic_analysis::{Job, Run, SAMPLE_PREFIX};
+use ergodic_base::Control;
 use ergodic_core::engine::checkpoint::ChainMark;
 use ergodic_core::engine::{Report, RunView};
-use ergodic_export::journal::Journal;
-use ergodic_export::{Claim, ExportError, Needs, Results, RunFolder, files, starts_of};
+use ergodic_export::{Claim, ExportError, Journal, Needs, Results, RunFolder, files, starts_of};
 
 /// Where a run is saved.
 pub(super) enum Place {

@@ -8,7 +8,7 @@ use super::trimmed::name;
 use super::{Failure, output, progress, results};
 use ergodic_analysis::check::{Check, CheckError, DRAWS, MOST_BINS, Resolution};
 use ergodic_analysis::predict::log_lik::LogLikError;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::numerals::{brief, fixed, thousands};
 use ergodic_export::label::names_of;
 use ergodic_export::{Results, RunFolder, check as files, check_place};

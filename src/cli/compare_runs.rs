@@ -13,10 +13,9 @@ use ergodic_analysis::predict::scores::{
     PredictionScores, ScoresCompared, compare as compare_held_out,
 };
 use ergodic_analysis::run_comparison::{ComparedRun, DataUsed, RunComparison, compare_runs as of};
-use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{self, decimals_by_error};
-use ergodic_base::param::ParamId;
+use ergodic_base::{Control, ParamId};
 use ergodic_export::label::names_of;
 use ergodic_export::scores::compared_json;
 use ergodic_export::{Results, RunFolder, check_place, run_comparison as files};

@@ -9,7 +9,7 @@ use ergodic_analysis::effects::{
     Conditional, Contrast, Derived, Effect, Effects, EffectsError, EffectsOptions, Others, Ratio,
     expressions,
 };
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::numerals::{decimals_by_error, fixed};
 use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_export::effects::{self as files, Answers};

@@ -4,22 +4,16 @@ use std::path::{Path, PathBuf};
 
 use super::source::{Source, check_alone};
 use super::{Failure, fit, output, progress, results};
-use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::{self, LikelihoodError, LikelihoodFit, LikelihoodOptions};
-use ergodic_analysis::likelihood_comparison::{ComparedRow, compared_rows};
 use ergodic_analysis::likelihood_ratio::{LikelihoodRatio, likelihood_ratio};
 use ergodic_analysis::predict::plug_in::{self, PlugIn};
-use ergodic_analysis::templates;
-use ergodic_base::control::Control;
+use ergodic_analysis::{ComparedRow, Recipe, compared_rows, templates};
 use ergodic_base::numerals::{self, fixed};
-use ergodic_base::param::{Class, ParamId};
-use ergodic_base::reporter::Severity;
-use ergodic_core::estimators::mixed::fit::{
-    FixedEffect, GroupEffects, MixedFit, VarianceComponent,
+use ergodic_base::{Class, Control, ParamId, Severity};
+use ergodic_core::estimators::mixed::{
+    Fineness, FixedEffect, GroupEffects, MixedError, MixedFit, VarianceComponent,
 };
-use ergodic_core::estimators::mixed::{Fineness, MixedError};
-use ergodic_core::families::Family;
-use ergodic_core::families::choices::FAMILY_CHOICES;
+use ergodic_core::families::{FAMILY_CHOICES, Family};
 use ergodic_core::formula::Formula;
 use ergodic_core::models::names;
 use ergodic_diagnostics::quantiles::NORMAL_95;

@@ -12,26 +12,19 @@ use super::progress::{Progress, SavingProgress};
 use super::source::{Source, check_alone};
 use super::{Failure, output, results};
 use ergodic_analysis::choice::choose;
-use ergodic_analysis::recipe::SAMPLE_PREFIX;
-use ergodic_analysis::{Job, JobError, Recipe, bias_check, job, lesson};
-use ergodic_base::control::Control;
+use ergodic_analysis::{Job, JobError, Recipe, SAMPLE_PREFIX, bias_check, job, lesson};
+use ergodic_base::Control;
 use ergodic_base::numerals::duration;
 use ergodic_base::settings::Value;
 use ergodic_base::shown::visible_line;
 use ergodic_core::design::ResponseUse;
-use ergodic_core::engine::run::Continuation;
-use ergodic_core::engine::{Remark, RunState, StopReason, mode_drift};
+use ergodic_core::engine::{Continuation, Remark, RunState, StopReason, mode_drift};
 use ergodic_core::formula::{Formula, quote_name};
 use ergodic_core::models::names;
-use ergodic_data::load::Loaded;
-use ergodic_data::roles::Roles;
 use ergodic_data::suggest::Suggestions;
-use ergodic_data::{nothing, samples};
+use ergodic_data::{Loaded, Roles, nothing, samples};
 use ergodic_diagnostics::zero_variance::Order;
-use ergodic_export::journal::Journal;
-use ergodic_export::saving::Saved;
-use ergodic_export::starts::read_start;
-use ergodic_export::{Claim, Results, RunFolder};
+use ergodic_export::{Claim, Journal, Results, RunFolder, Saved, read_start};
 use ergodic_language::{Own, Program};
 
 /// How often the terminal looks at the run.
@@ -308,7 +301,7 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
 
 /// The recipe of the model that is written in the file `path`.
 fn own_recipe(path: &Path, data: Option<&str>) -> Result<Recipe, Failure> {
-    let text = ergodic_data::bounded::read_text(path).map_err(|error| {
+    let text = ergodic_data::read_text(path).map_err(|error| {
         let path = visible_line(&path.to_string_lossy()).into_owned();
         Failure::request(format!("The model cannot be read ({error}): {path}"))
     })?;
@@ -639,7 +632,7 @@ pub(super) fn run(
         ));
     }
     for entry in &view.log {
-        if entry.warning.severity == ergodic_base::reporter::Severity::Bad {
+        if entry.warning.severity == ergodic_base::Severity::Bad {
             output::note(&format!("warning: {}", entry.warning.message));
         } else if matches!(entry.warning.remark(), Some(Remark::GoingOn { .. })) {
             output::note(&format!("note: {}", entry.warning.message));
@@ -647,7 +640,7 @@ pub(super) fn run(
     }
     for warning in &report.warnings {
         let word = match warning.severity {
-            ergodic_base::reporter::Severity::Info => "note",
+            ergodic_base::Severity::Info => "note",
             _ => "warning",
         };
         output::note(&format!("{word}: {warning}"));

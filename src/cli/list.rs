@@ -5,14 +5,12 @@ use serde_json::{Value as Json, json};
 
 use super::args::{FitArgs, ListArgs, Listing};
 use super::{Failure, fit, output};
-use ergodic_analysis::Job;
-use ergodic_analysis::recipe_keys::recipe_keys;
-use ergodic_base::control::Control;
+use ergodic_analysis::{Job, recipe_keys};
+use ergodic_base::Control;
 use ergodic_base::numerals::{duration, thousands};
 use ergodic_base::settings::Field;
 use ergodic_core::{estimators, samplers};
-use ergodic_data::public::PUBLIC_SETS;
-use ergodic_data::samples;
+use ergodic_data::{PUBLIC_SETS, samples};
 
 /// Prints a list.
 pub fn list(args: &ListArgs) -> Result<(), Failure> {
@@ -61,7 +59,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
                 json
             })
             .collect(),
-        Listing::Estimators => estimators::mixed::fit::METHODS
+        Listing::Estimators => estimators::mixed::METHODS
             .iter()
             .map(|spec| {
                 let mut json = named(spec.id, spec.title, spec.about);

@@ -14,13 +14,12 @@ use ergodic_analysis::loo::{
 };
 use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_analysis::predict::scores::folds::time_of_fits;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::loo::{Total, VERY_BAD};
 use ergodic_export::label::names_of;
-use ergodic_export::manifest::Manifest;
-use ergodic_export::{Results, RunFolder, loo as files};
+use ergodic_export::{Manifest, Results, RunFolder, loo as files};
 
 /// Rows with a Pareto k that is not good that are printed; JSON has all.
 const ROWS_PRINTED: usize = 20;

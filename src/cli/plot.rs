@@ -7,10 +7,9 @@ use clap::Parser;
 use super::trimmed::name;
 use super::{Failure, output, results};
 use ergodic_analysis::check::MOST_BINS;
-use ergodic_base::control::Control;
-use ergodic_export::RunFolder;
+use ergodic_base::Control;
 use ergodic_export::label::names_of;
-use ergodic_export::trajectories::trajectories;
+use ergodic_export::{RunFolder, trajectories};
 use ergodic_report::{
     Access, FollowChains, OtherRun, PictureFormat, Pictured, ReadModel, ReportError, choose, find,
     write_picture,

@@ -4,9 +4,9 @@ use super::args::{EffectsUsed, PredictArgs};
 use super::estimate::significant;
 use super::{Failure, output, progress, results};
 use ergodic_analysis::predict::{PredictError, PredictOptions, Predictions};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::numerals::fixed;
-use ergodic_core::design::response::ResponseKind;
+use ergodic_core::design::ResponseKind;
 use ergodic_export::{Results, RunFolder, check_place, predictions as files};
 
 /// Rows printed where all are in a file.

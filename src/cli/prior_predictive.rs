@@ -11,8 +11,8 @@ use super::source::Source;
 use super::{Failure, fit, output};
 use ergodic_analysis::job;
 use ergodic_analysis::prior_predictive::{Cells, Expected, Outcomes, PreviewRows, PriorPredictive};
-use ergodic_base::param::varying_words;
-use ergodic_core::design::matrix::Design;
+use ergodic_base::varying_words;
+use ergodic_core::design::Design;
 use ergodic_core::models::ParamInfo;
 use ergodic_export::check_place;
 use ergodic_report::{PictureFormat, outcomes_of_priors, save_figure};
@@ -37,7 +37,7 @@ pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {
     let options = job::model_options(recipe).map_err(Failure::request)?;
     let model = (entry.build)(Arc::clone(&design), &options).map_err(Failure::request)?;
     let found = PreviewRows::new(&design, model.observation())
-        .expect(recipe, &ergodic_base::control::Control::default())
+        .expect(recipe, &ergodic_base::Control::default())
         .map_err(Failure::request)?;
     if let Some(path) = &args.plot {
         output::note(&save_figure(&outcomes_of_priors(&found), path).map_err(Failure::run)?);

@@ -9,11 +9,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Failure, fit, output};
 use ergodic_analysis::Job;
-use ergodic_base::control::{Control, Pace};
 use ergodic_base::numerals::about;
 use ergodic_base::shown::visible_line;
-use ergodic_core::engine::Sampling as _;
-use ergodic_core::engine::{ChainState, Report, RunView};
+use ergodic_base::{Control, Pace};
+use ergodic_core::engine::{ChainState, Report, RunView, Sampling as _};
 
 /// Time between plain lines.
 const LINE_TIME: Duration = Duration::from_secs(5);

@@ -2,7 +2,7 @@
 
 use super::args::ReportArgs;
 use super::{Failure, output, results};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_export::RunFolder;
 use ergodic_report::Report;
 use ergodic_report::report::find;

@@ -6,28 +6,24 @@ use std::sync::Arc;
 
 use super::args::{ControlVariates, ExportArgs, ExtraArgs};
 use super::{Failure, output};
-use ergodic_analysis::Job;
-use ergodic_analysis::bayes_factor::BayesFactor;
 use ergodic_analysis::predict::INTERVAL;
 use ergodic_analysis::predict::log_lik::LogLik;
-use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::zero_variance;
-use ergodic_base::control::Control;
+use ergodic_analysis::{BayesFactor, Job, Sensitivity};
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{self, decimals_by_error};
-use ergodic_base::param::ParamId;
+use ergodic_base::{Control, ParamId};
 use ergodic_core::engine::found::clusters::Clusters;
 use ergodic_core::engine::found::topics::TopWords;
 use ergodic_core::engine::keep::KEY;
-use ergodic_data::bounded::Bounded;
+use ergodic_data::Bounded;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::estimates::Estimate;
 use ergodic_diagnostics::extra::{Extra, Extras, Measure};
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
 use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_diagnostics::zero_variance::ZeroVariance;
-use ergodic_export::manifest::Manifest;
-use ergodic_export::{ExportError, Needs, Results, RunFolder, draws_csv, summary};
+use ergodic_export::{ExportError, Manifest, Needs, Results, RunFolder, draws_csv, summary};
 use ergodic_report::report::{Column, head, sections};
 
 /// Adds estimates corrected by control variates, if asked for.

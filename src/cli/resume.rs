@@ -7,7 +7,7 @@ use clap::Parser;
 
 use super::fit::{Check, announce, run};
 use super::{Failure, output};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_export::resume::{self, Further};
 
 /// `resume`.

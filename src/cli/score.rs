@@ -12,12 +12,11 @@ use ergodic_analysis::predict::scores::folds::{self, HOLDS_OUT, time_of_fits};
 use ergodic_analysis::predict::scores::{
     Measure, PredictionScores, ScoresCompared, ScoresError, compare,
 };
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_diagnostics::scores::Score;
 use ergodic_export::label::names_of;
-use ergodic_export::manifest::Manifest;
-use ergodic_export::{Results, RunFolder, check_place, scores as files};
+use ergodic_export::{Manifest, Results, RunFolder, check_place, scores as files};
 use ergodic_report::{PictureFormat, courses, save_figure};
 
 /// Decimals of scores: the third of a log loss of a thousand rows is noise.

@@ -2,10 +2,8 @@
 
 use super::args::{Notation, ShowArgs};
 use super::{Failure, fit, output};
-use ergodic_analysis::description::Description;
-use ergodic_analysis::job;
-use ergodic_analysis::templates;
-use ergodic_core::design::matrix::Design;
+use ergodic_analysis::{Description, job, templates};
+use ergodic_core::design::Design;
 
 /// Prints the model of a recipe or of flags.
 pub fn show(args: &ShowArgs) -> Result<(), Failure> {

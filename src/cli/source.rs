@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Failure;
 use clap::builder::TypedValueParser as _;
-use ergodic_analysis::recipe::SAMPLE_PREFIX;
+use ergodic_analysis::SAMPLE_PREFIX;
 
 /// A recipe, or data that a model is to be fitted to.
 #[derive(Clone, Debug, PartialEq, Eq)]

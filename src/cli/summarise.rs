@@ -8,10 +8,8 @@ use super::results::{
     add_extras, add_extras_of_run, correct, of_folder, print, read_draws, superchains_of,
 };
 use super::{Failure, output};
-use ergodic_analysis::Job;
-use ergodic_analysis::bayes_factor::bayes_factors;
-use ergodic_analysis::sensitivity::sensitivity;
-use ergodic_base::control::Control;
+use ergodic_analysis::{Job, bayes_factors, sensitivity};
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_export::label::Label;
 use ergodic_export::project::{EXTENSION, Project};

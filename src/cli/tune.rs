@@ -6,7 +6,7 @@ use super::args::TuneArgs;
 use super::{Failure, fit, output, progress};
 use ergodic_analysis::tuning::{self, Fate, KEY, Tuning};
 use ergodic_analysis::{Job, JobError};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::settings::Value;
 
 /// Tunes.

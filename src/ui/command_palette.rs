@@ -21,8 +21,7 @@ use ergodic_analysis::hold_out::{HoldOut, USUAL_SHARE};
 use ergodic_analysis::templates;
 use ergodic_core::design::Columns as _;
 use ergodic_core::engine::Remark;
-use ergodic_data::roles::Role as ColumnRole;
-use ergodic_data::samples;
+use ergodic_data::{Role as ColumnRole, samples};
 use ergodic_diagnostics::zero_variance::Order;
 use ergodic_export::FORMATS;
 use ergodic_report::FIGURES;
@@ -444,8 +443,7 @@ mod tests {
     use crate::ui::shell::window_ui;
     use crate::ui::shortcuts;
     use crate::ui::testing::{Shown, page_harness};
-    use ergodic_core::engine::RunState;
-    use ergodic_core::engine::run_section::RunSection;
+    use ergodic_core::engine::{RunSection, RunState};
 
     fn key(key: Key, modifiers: Modifiers) -> Event {
         Event::Key {

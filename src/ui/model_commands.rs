@@ -2,7 +2,7 @@
 
 use crate::app::{Document, DraftChange};
 use ergodic_core::formula::Factor;
-use ergodic_data::roles::Roles;
+use ergodic_data::Roles;
 
 /// Most predictors whose interactions and effects by group are offered: their number grows with the square.
 const MOST_PAIRED: usize = 12;

@@ -151,7 +151,7 @@ mod tests {
     use crate::app::{DraftChange, RunCommand};
     use crate::ui::testing::page_harness;
     use egui_kittest::kittest::Queryable as _;
-    use ergodic_core::engine::run_section::RunSection;
+    use ergodic_core::engine::RunSection;
 
     #[test]
     fn enter_answers_with_the_main_button() {

@@ -240,8 +240,7 @@ mod tests {
     use crate::app::testing::Session;
     use crate::app::{DataCommand, DraftChange, DraftCommand};
     use crate::ui::testing::page_harness;
-    use ergodic_data::roles::{Conversion, Role};
-    use ergodic_data::sniff::ColumnKindOverride;
+    use ergodic_data::{ColumnKindOverride, Conversion, Role};
 
     #[test]
     fn every_page_has_one_status_line() {

@@ -9,7 +9,7 @@ use super::theme::{Palette, Text, tokens};
 use super::widgets::{Button, number, progress, sentence_line};
 use crate::app::tasks::Running;
 use crate::app::{AppState, NoticeCommand};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use std::time::Duration;
 
 /// Work that ends sooner needs no words.

@@ -13,12 +13,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::{Class, ParamId};
 use ergodic_core::models::{Model, PriorOf};
-use ergodic_diagnostics::Missing;
-use ergodic_diagnostics::ess::ess_mean;
-use ergodic_diagnostics::local_density::log_density_at;
 use ergodic_diagnostics::weights::matter;
+use ergodic_diagnostics::{Missing, ess_mean, log_density_at};
 
 /// A parameter that could be 0 has a prior on both sides of it, this far from it.
 const NEAR_ZERO: f64 = 1e-9;
@@ -181,7 +179,7 @@ mod tests {
 
     use super::*;
     use crate::{Job, Recipe};
-    use ergodic_base::control::Control;
+    use ergodic_base::Control;
     use ergodic_core::engine::Sampling as _;
     use ergodic_core::fit::Fitted;
 

@@ -11,11 +11,8 @@ use std::sync::Arc;
 use super::job::{Job, JobError};
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{duration, significant, thousands};
-use ergodic_base::reporter::{Severity, Warning};
-use ergodic_core::engine::Sampling as _;
-use ergodic_core::engine::monitor::{Report, report};
-use ergodic_core::engine::protocol::RunView;
-use ergodic_core::engine::run_section::DEFAULT_DRAWS;
+use ergodic_base::{Severity, Warning};
+use ergodic_core::engine::{DEFAULT_DRAWS, Report, RunView, Sampling as _, report};
 use ergodic_core::models::{Model, Posterior};
 use ergodic_core::samplers;
 use ergodic_core::samplers::recommend::Cheapest;
@@ -23,8 +20,7 @@ use ergodic_diagnostics::bias::{
     BiasReport, Evidence, LEVEL, Passes, StepBias, TOLERANCE, compare,
 };
 use ergodic_diagnostics::running::Running;
-use ergodic_diagnostics::verdict::ADVISED_CHAINS;
-use ergodic_diagnostics::{Remark, Verdict};
+use ergodic_diagnostics::{ADVISED_CHAINS, Remark, Verdict};
 
 mod discrepancy;
 mod half_step;

@@ -15,21 +15,17 @@ use rayon::prelude::*;
 
 use super::job::model_options;
 use super::{Job, JobError, Recipe};
-use ergodic_base::control::Control;
-use ergodic_base::param::ParamId;
-use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
 use ergodic_base::settings::Settings;
-use ergodic_core::design::response::{ResponseKind, ResponseUse};
-use ergodic_core::engine::Sampling as _;
-use ergodic_core::engine::chain::{self, Warmup};
+use ergodic_base::{ChainRng, Control, ParamId, Purpose, Streams, stream};
+use ergodic_core::design::{ResponseKind, ResponseUse};
 use ergodic_core::engine::start::SPREAD;
+use ergodic_core::engine::{Sampling as _, Warmup, dispersed_start};
 use ergodic_core::estimators::{ModeError, Plan, ascend, find_mode_by};
 use ergodic_core::models::{EXAMPLES, GROUPS, Model, NoPriorDraws};
 use ergodic_core::oracle::{Oracle, StepError};
 use ergodic_core::samplers::{Kernel, KernelError, Phase, Target, Tick};
-use ergodic_data::load::load_bytes;
-use ergodic_data::sniff::ImportOptions;
-use ergodic_diagnostics::ess::ess_mean;
+use ergodic_data::{ImportOptions, load_bytes};
+use ergodic_diagnostics::ess_mean;
 use ergodic_diagnostics::uniformity::{RankTest, Resolution, Uniformity};
 
 /// Draws per ranked draw in the first attempt.
@@ -389,8 +385,7 @@ fn simulate(
         return Err(NotCalibrated::NoMode.into());
     }
     let target = Target::new(&model, centre.as_ref());
-    let mut start =
-        chain::dispersed_start(model.as_ref(), centre.as_deref(), SPREAD, (seed, s + 1));
+    let mut start = dispersed_start(model.as_ref(), centre.as_deref(), SPREAD, (seed, s + 1));
     if centre.is_none() && job.sampler.spec.centres_at_start {
         ascend(model.as_ref(), &plan, &mut start, &control.part()).map_err(
             |error| match error {

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use ergodic_core::design::columns::{ColumnKind, Labels};
-use ergodic_core::design::response::MAX_LEVELS;
-use ergodic_core::design::{Columns as _, DesignError};
+use ergodic_core::design::{ColumnKind, Columns as _, DesignError, Labels, MAX_LEVELS};
 use ergodic_core::families::Family;
 use ergodic_core::formula::{Formula, quote_name};
 use ergodic_core::models::names;
+use ergodic_data::Table;
 use ergodic_data::suggest::{NoOutcome, OutcomeKind, outcome_of};
-use ergodic_data::table::Table;
 
 /// A template that fits a formula, with the settings that make it fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -238,7 +236,7 @@ fn within_groups(table: &Table, col: usize, formula: &Formula) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ergodic_core::design::columns::Values;
+    use ergodic_core::design::Values;
 
     #[test]
     fn the_outcome_and_the_groups_decide() {

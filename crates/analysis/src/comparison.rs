@@ -17,15 +17,11 @@ use super::recipe::{Recipe, SamplerSection, Scale};
 use super::{Job, JobError, Run, bias_check};
 use ergodic_base::draws::DrawList;
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::engine::RunView;
-use ergodic_core::engine::Sampling as _;
-use ergodic_core::engine::protocol::ChainView;
-use ergodic_core::engine::run_section::DEFAULT_DRAWS;
+use ergodic_base::{Purpose, stream};
+use ergodic_core::engine::{ChainView, DEFAULT_DRAWS, RunView, Sampling as _};
 use ergodic_core::samplers::names::NUTS;
 use ergodic_core::samplers::{ACCEPT, ACCEPT_ROWS, ROWS_SHARE, SIGN, WEIGHT};
-use ergodic_diagnostics::density::density;
-use ergodic_diagnostics::{SummaryRow, summarise};
+use ergodic_diagnostics::{SummaryRow, density, summarise};
 
 /// Draws of the quadratic approximation: their Monte Carlo error is below a hundredth of a standard deviation.
 const QUADRATIC_DRAWS: usize = 20_000;
@@ -319,7 +315,7 @@ fn mean(view: &RunView, column: usize, of: impl Fn(f64) -> f64) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::calibration::built_in_job;
-    use ergodic_base::control::Control;
+    use ergodic_base::Control;
 
     #[test]
     fn densities_are_of_standardised_predictors_where_the_report_is() {

@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use super::job::{self, JobError, load_data};
 use super::recipe::Recipe;
-use ergodic_base::control::Control;
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::matrix::Design;
+use ergodic_base::Control;
+use ergodic_core::design::{Columns as _, Design};
 use ergodic_core::formula::term_label;
 use ergodic_core::models::translation::{Context, Translation};
 use ergodic_core::models::{ModelError, ParamInfo};
-use ergodic_data::table::Table;
+use ergodic_data::Table;
 
 /// A model with the data that it is of.
 #[derive(Clone, Debug)]

@@ -12,15 +12,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::names::listed;
-use ergodic_base::numerals::brief;
-use ergodic_base::numerals::plural;
-use ergodic_base::param::ParamId;
-use ergodic_core::design::coding::CodedColumn;
-use ergodic_core::design::error::name_hint;
-use ergodic_core::design::response::{ResponseInfo, ResponseKind};
+use ergodic_base::numerals::{brief, plural};
+use ergodic_base::{Control, ParamId};
+use ergodic_core::design::{CodedColumn, ResponseInfo, ResponseKind, name_hint};
 
 use crate::predict::{self, Fitted, INTERVAL};
 use averages::{Ask, Expectation, averages};

@@ -1,8 +1,7 @@
 //! What is said of a model whose units have no order of their own.
 
 use crate::remark::Remark;
-use ergodic_base::param::Class;
-use ergodic_base::reporter::Warning;
+use ergodic_base::{Class, Warning};
 use ergodic_core::models::ParamInfo;
 
 /// The remark on units that may change their numbers, where a model has any.

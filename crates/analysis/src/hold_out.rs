@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::job::Job;
 use super::recipe::Recipe;
 use super::templates;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 use ergodic_core::design::{Columns, DesignError};
 use ergodic_core::formula::quote_name;
 use ergodic_core::models::{Model, ModelEntry};

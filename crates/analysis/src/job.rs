@@ -16,16 +16,13 @@ use super::recipe::{ANY_DATA, AUTO, Recipe, RecipeError, Scale};
 use super::tuning::NotTuned;
 use super::zero_variance;
 use advice::choose_sampler;
-use ergodic_base::control::Control;
 use ergodic_base::numerals::hex;
-use ergodic_base::param::{Class, ParamId};
-use ergodic_base::reporter::{Reporter, Warning};
 use ergodic_base::settings::{SettingError, Settings};
+use ergodic_base::{Class, Control, ParamId, Reporter, Warning};
 use ergodic_core::arithmetic;
 use ergodic_core::design::{Design, DesignError, ModelFrame, ReadError, Remark, checks};
-use ergodic_core::engine::chain::dispersed_start;
 use ergodic_core::engine::keep::Keep;
-use ergodic_core::engine::{RunSection, Sampling, Start, StartError};
+use ergodic_core::engine::{RunSection, Sampling, Start, StartError, dispersed_start};
 use ergodic_core::estimators::{
     ModeError, Plan, Search, ascend, find_mode_by, find_modes, modes, rounding,
 };
@@ -38,10 +35,7 @@ use ergodic_core::models::{
 use ergodic_core::oracle::Centre;
 use ergodic_core::samplers::recommend::Cheapest;
 use ergodic_core::samplers::{ChoiceError, KernelError, SamplerEntry, Target};
-use ergodic_data::load::{Loaded, load};
-use ergodic_data::roles::expand_dot;
-use ergodic_data::table::Table;
-use ergodic_data::{DataError, samples};
+use ergodic_data::{DataError, Loaded, Table, expand_dot, load, samples};
 use ergodic_diagnostics::zero_variance::ZeroVarianceError;
 use ergodic_language::{Own, Program, ProgramError, Role};
 use remarks::{large_draws, near_start, raw_steps, without_mode};
@@ -452,7 +446,7 @@ impl Job {
             settings,
         };
         recipe.run.warmup = None;
-        recipe.run.draws = ergodic_core::engine::run_section::DEFAULT_DRAWS;
+        recipe.run.draws = ergodic_core::engine::DEFAULT_DRAWS;
         recipe.run.stop_by_draws_alone();
         recipe.run.start = Start::Mode;
         recipe.run.start_draws.clear();

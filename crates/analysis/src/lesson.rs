@@ -38,7 +38,7 @@ pub fn is_lesson(asked: &Recipe) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use ergodic_base::control::Control;
+    use ergodic_base::Control;
     use std::path::Path;
     use std::sync::Arc;
 

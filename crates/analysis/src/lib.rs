@@ -15,13 +15,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod bayes_factor;
+mod bayes_factor;
 pub mod bias_check;
 pub mod calibration;
 pub mod check;
 pub mod choice;
 pub mod comparison;
-pub mod description;
+mod description;
 pub mod effects;
 mod exchangeable;
 mod fit;
@@ -30,27 +30,32 @@ pub mod hold_out;
 pub mod job;
 pub mod lesson;
 pub mod likelihood;
-pub mod likelihood_comparison;
+mod likelihood_comparison;
 pub mod likelihood_ratio;
 pub mod loo;
 mod outset;
 pub mod predict;
 pub mod prior_predictive;
-pub mod recipe;
-pub mod recipe_differences;
-pub mod recipe_keys;
-pub mod remark;
+mod recipe;
+mod recipe_differences;
+mod recipe_keys;
+mod remark;
 pub mod run_comparison;
 mod scored_points;
-pub mod sensitivity;
+mod sensitivity;
 pub mod templates;
 pub mod tuning;
 pub mod zero_variance;
 
-pub use ergodic_base::control::Control;
+pub use bayes_factor::{BayesFactor, bayes_factors};
+pub use description::Description;
+pub use ergodic_base::Control;
 pub use fit::{FormulaFitError, fit};
 pub use job::{Job, JobError, RUN_RECIPE};
-pub use recipe::{Recipe, RecipeError};
+pub use likelihood_comparison::{ComparedRow, NotComparable, compared_rows};
+pub use recipe::{AUTO, DataSection, ModelSection, Recipe, RecipeError, SAMPLE_PREFIX, Scale};
+pub use recipe_keys::recipe_keys;
+pub use sensitivity::{Sensitivity, SensitivityError, sensitivity};
 
 /// A run of a job, see [`ergodic_core::engine::Run`].
 pub type Run = ergodic_core::engine::Run<Job>;

@@ -8,21 +8,18 @@ use super::job::{self, JobError};
 use super::predict::Fitted;
 use super::recipe::Recipe;
 use super::remark::Remark;
-use ergodic_base::control::Control;
-use ergodic_base::reporter::{Severity, Warning};
-use ergodic_core::design::coding::Coding;
-use ergodic_core::design::matrix::Design;
-use ergodic_core::design::response::{OutcomeLevels, ResponseInfo, ResponseUse};
-use ergodic_core::design::{self, DesignError, checks};
-use ergodic_core::estimators::mixed::fit::METHODS;
+use ergodic_base::{Control, Severity, Warning};
+use ergodic_core::design::{
+    self, Coding, Design, DesignError, OutcomeLevels, ResponseInfo, ResponseUse, checks,
+};
 use ergodic_core::estimators::mixed::{
-    Criterion, Fineness, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
+    Criterion, Fineness, METHODS, Method, MixedData, MixedError, MixedFit, fit_gaussian,
+    fit_generalised,
 };
 use ergodic_core::families::{Family, FamilyError};
 use ergodic_core::formula::Formula;
 use ergodic_core::models::names;
-use ergodic_data::load::Loaded;
-use ergodic_data::table::Table;
+use ergodic_data::{Loaded, Table};
 
 /// Method that is left to the program.
 pub const AUTO: &str = "auto";

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::likelihood::LikelihoodFit;
 use super::recipe::{Recipe, Scale};
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::{Class, ParamId};
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::quantiles::NORMAL_90;
 

@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use crate::Recipe;
     use crate::likelihood::{LikelihoodOptions, fit};
-    use ergodic_base::control::Control;
+    use ergodic_base::Control;
 
     fn lme4(file: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -7,11 +7,10 @@ use rayon::prelude::*;
 
 use super::predict::log_lik::{LogLik, LogLikError, Observed};
 use super::predict::{Fitted, PredictError, thinned};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::names::listed;
-use ergodic_base::numerals::plural;
-use ergodic_base::numerals::{fixed, thousands};
+use ergodic_base::numerals::{fixed, plural, thousands};
 use ergodic_core::engine::keep::NotKept;
 use ergodic_diagnostics::loo::{Chains, Loo, RowScore, Scorer, Total, stacking};
 use ergodic_diagnostics::{Missing, Verdict};

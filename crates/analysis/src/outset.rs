@@ -10,12 +10,9 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::likelihood::{self, LikelihoodOptions};
 use super::recipe::{AUTO, Recipe};
 use super::remark::Remark;
-use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, dot};
-use ergodic_base::param::{Class, ParamId};
-use ergodic_base::reporter::Warning;
-use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::design::matrix::Design;
+use ergodic_base::{Class, Control, ParamId, Purpose, Warning, stream};
+use ergodic_core::design::Design;
 use ergodic_core::estimators::mixed::{
     Criterion, Fineness, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };

@@ -26,23 +26,17 @@ use rayon::prelude::*;
 use super::job::{self, Job, JobError};
 use super::prior_predictive::{PreviewRows, PriorPredictive};
 use super::recipe::Recipe;
-use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_base::numerals::plural;
-use ergodic_base::numerals::thousands;
-use ergodic_base::param::{Class, ParamId};
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::coding::{Coding, UnknownGroups, UnknownLevels};
-use ergodic_core::design::matrix::Design;
-use ergodic_core::design::response::{ResponseInfo, ResponseKind};
-use ergodic_core::design::{ColumnKind, DesignError, DesignTerm};
+use ergodic_base::numerals::{plural, thousands};
+use ergodic_base::{Class, Control, ParamId};
+use ergodic_core::design::{
+    Coding, ColumnKind, Columns as _, Design, DesignError, DesignTerm, ResponseInfo, ResponseKind,
+    UnknownGroups, UnknownLevels,
+};
 use ergodic_core::engine::keep::{Keep, NotKept};
 use ergodic_core::models::predicts::Point;
 use ergodic_core::models::{Model, Predicts};
-use ergodic_data::load::load;
-use ergodic_data::sniff::ImportOptions;
-use ergodic_data::table::Table;
-use ergodic_data::{ColumnKindOverride, DataError};
+use ergodic_data::{ColumnKindOverride, DataError, ImportOptions, Table, load};
 use ergodic_diagnostics::weights;
 use ergodic_language::Own;
 use posterior::Rule;

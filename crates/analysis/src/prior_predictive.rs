@@ -27,12 +27,9 @@ use serde::Serialize;
 
 use super::job::model_options;
 use super::{JobError, Recipe};
-use ergodic_base::control::Control;
 use ergodic_base::numerals::{brief, thousands};
-use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::design::matrix::{Design, Predictor};
-use ergodic_core::design::response::ResponseKind;
-use ergodic_core::design::{ObservationModel, ReadError};
+use ergodic_base::{Control, Purpose, stream};
+use ergodic_core::design::{Design, ObservationModel, Predictor, ReadError, ResponseKind};
 use ergodic_core::families::{Link, log_mean};
 use ergodic_core::models::NoPriorDraws;
 use ergodic_diagnostics::quantiles::of_sorted as quantile;

@@ -11,11 +11,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::hold_out::HoldOut;
 use ergodic_base::settings::{Numbers, Section as _, SettingError, Settings, Value, is_default};
-use ergodic_core::engine::keep;
-use ergodic_core::engine::{RunSection, Start};
+use ergodic_core::engine::{RunSection, Start, keep};
 use ergodic_core::models::{DefaultPriors, ModelEntry, Storage, default_priors, names};
-use ergodic_data::nothing;
-use ergodic_data::sniff::ImportOptions;
+use ergodic_data::{ImportOptions, nothing};
 use ergodic_language::{Own, Program};
 
 /// Version of the recipe's layout.
@@ -280,7 +278,7 @@ impl Recipe {
     /// # Errors
     /// The file cannot be read, is not TOML, or has a key or value that a recipe does not take.
     pub fn read(path: &Path, changes: &[String]) -> Result<Self, RecipeError> {
-        let text = ergodic_data::bounded::read_text(path).map_err(|error| {
+        let text = ergodic_data::read_text(path).map_err(|error| {
             let what = match error.kind() {
                 std::io::ErrorKind::NotFound => "There is no such recipe".to_owned(),
                 std::io::ErrorKind::IsADirectory => {

@@ -11,9 +11,8 @@ use rayon::prelude::*;
 
 use super::recipe::Recipe;
 use super::recipe_differences::SettingDifference;
-use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
+use ergodic_base::{Control, ParamId};
 use ergodic_core::formula::Formula;
 use ergodic_diagnostics::bias::{BiasRow, Interval, TOLERANCE, compare_columns};
 use ergodic_diagnostics::distance::{self, Apart, Cloud, MOST_QUANTITIES};

@@ -2,7 +2,7 @@
 //! distances does not depend on the scales of parameters.
 
 use super::Job;
-use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::{ChainRng, Purpose, stream};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::oracle::{Centre, Estimator, Oracle, Scheme};
 

@@ -1,7 +1,7 @@
 //! All templates: those of the core, and the one whose models are written as text.
 
 use ergodic_base::settings::Settings;
-use ergodic_core::design::response::ResponseUse;
+use ergodic_core::design::ResponseUse;
 use ergodic_core::families::Family;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, ModelEntry, ModelError};

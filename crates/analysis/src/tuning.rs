@@ -12,9 +12,8 @@
 
 use super::scored_points::{ScoredPoints, Scorer, oracle_of};
 use super::{Job, JobError};
-use ergodic_base::control::Control;
-use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Kind, Value};
+use ergodic_base::{Control, Streams};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::oracle::Oracle;
 use ergodic_core::samplers::{Kernel, Phase, Tick};

@@ -10,10 +10,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::job::{Job, JobError};
-use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::SettingError;
+use ergodic_base::{Control, Purpose, stream};
 use ergodic_core::engine::keep::{Keep, NotKept};
 use ergodic_core::engine::{Sampling as _, gradients};
 use ergodic_core::models::Model;

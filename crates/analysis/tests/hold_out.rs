@@ -8,7 +8,7 @@ mod support;
 use std::path::Path;
 
 use ergodic_analysis::{Job, Recipe};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use support::{draws, start};
 
 /// A file of `rows`, each with the number of its line in the whole file, so that rows know where they come from.

@@ -10,18 +10,15 @@ use std::time::Duration;
 
 use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_analysis::{Job, Recipe, Run, bias_check};
-use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_base::reporter::Severity;
-use ergodic_core::engine::protocol::{ChainState, RunState, StopReason};
-use ergodic_core::engine::{Report, RunView, Sampling as _};
+use ergodic_base::{Control, Severity};
+use ergodic_core::engine::{ChainState, Report, RunState, RunView, Sampling as _, StopReason};
 use ergodic_core::models::{
     CentreRows, DefaultPriors, LogDensity, Model, ParamInfo, Posterior, RowLikelihood, Rows,
     Scratch, Storage, sum_of_rows,
 };
-use ergodic_diagnostics::Verdict;
-use ergodic_diagnostics::verdict::Limits;
 use ergodic_diagnostics::zero_variance::Order;
+use ergodic_diagnostics::{Limits, Verdict};
 use support::{ENDLESS, draws, job, start, wait};
 
 #[test]
@@ -287,7 +284,7 @@ fn draws_that_left_the_centre_are_told_and_the_centre_is_refreshed() {
         "{}",
         report.sentence
     );
-    assert!(report.sentence.chars().count() <= ergodic_diagnostics::verdict::SENTENCE_LIMIT);
+    assert!(report.sentence.chars().count() <= ergodic_diagnostics::SENTENCE_LIMIT);
     // From the mean of those draws the search ends at the mode.
     let view = run.view();
     let lists: Vec<_> = view.usable().map(|chain| &chain.draws.draws).collect();
@@ -385,7 +382,7 @@ fn chains_that_begin_in_groups_have_a_nested_rhat() {
         .map(|it| it.draws.draws.column(0))
         .collect();
     let chains: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let expected = ergodic_diagnostics::rhat::rhat_nested(&chains, 3).unwrap();
+    let expected = ergodic_diagnostics::rhat_nested(&chains, 3).unwrap();
     assert_eq!(report.summary[0].rhat_nested, Some(expected));
     assert!(report.summary.iter().all(|row| row.rhat_nested.is_some()));
     let points = report.running.points(0);

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ergodic_analysis::{Job, Recipe, Run};
-use ergodic_base::control::Control;
-use ergodic_core::engine::protocol::ChainView;
-use ergodic_diagnostics::Verdict;
-use ergodic_diagnostics::mcse::mcse_mean;
+use ergodic_base::Control;
+use ergodic_core::engine::ChainView;
 use ergodic_diagnostics::quantiles::mean;
+use ergodic_diagnostics::{Verdict, mcse_mean};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/textbook")

@@ -8,7 +8,7 @@ mod support;
 use std::sync::Arc;
 
 use ergodic_analysis::Job;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_core::engine::checkpoint::{ChainMark, Marks};
 use ergodic_core::engine::trajectories::{
     FromChain, MOMENTA, STEPS, TrajectoryError, trajectories,

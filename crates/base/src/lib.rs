@@ -16,16 +16,22 @@
 //! ```
 
 pub mod checksum;
-pub mod control;
+mod control;
 pub mod draws;
 pub mod linalg;
-pub mod moments;
+mod moments;
 pub mod names;
 pub mod numerals;
-pub mod param;
-pub mod reporter;
-pub mod rng;
+mod param;
+mod reporter;
+mod rng;
 pub mod settings;
 pub mod shown;
 pub mod special;
 pub mod ticks;
+
+pub use control::{Control, Pace};
+pub use moments::RunningMoments;
+pub use param::{Class, GroupEffect, INTERCEPT, ParamId, group_term, varying_words};
+pub use reporter::{Remark, Reporter, Severity, Warning};
+pub use rng::{ChainRng, Purpose, RngMark, Streams, chain_of, stream, substream};

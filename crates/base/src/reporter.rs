@@ -57,10 +57,10 @@ macro_rules! remarks {
             $(#[$doc])* $Kind { $($(#[$field_doc])* $field: $Type,)* },
         )*}
 
-        impl $crate::reporter::Remark for $Remark {
-            fn tell(&self) -> $crate::reporter::Warning {
+        impl $crate::Remark for $Remark {
+            fn tell(&self) -> $crate::Warning {
                 use std::fmt::format;
-                use $crate::reporter::{Severity, Warning};
+                use $crate::{Severity, Warning};
                 match self {$(
                     Self::$Kind { $($field,)* } => {
                         $(let _ = $field;)*

@@ -10,7 +10,7 @@
 //! Draws are never lost: a full channel blocks the chain. Pictures may be: only the newest view is kept.
 //! The engine does not know egui; it calls a waker when there is something new.
 
-pub mod chain;
+mod chain;
 pub mod checkpoint;
 mod collector;
 pub mod found;
@@ -18,23 +18,24 @@ pub mod gradients;
 pub mod keep;
 pub mod labels;
 pub mod mode_drift;
-pub mod monitor;
-pub mod protocol;
+mod monitor;
+mod protocol;
 pub(crate) mod publish;
 mod remark;
-pub mod run;
-pub mod run_section;
+mod run;
+mod run_section;
 pub(crate) mod sampling;
 pub mod stages;
 pub mod start;
 pub mod trajectories;
 mod unvisited;
 
-pub use monitor::Report;
-pub use protocol::{ChainState, RunState, RunView, StopReason};
+pub use chain::{Warmup, dispersed_start};
+pub use monitor::{Report, is_stuck, nest, report};
+pub use protocol::{ChainState, ChainView, RunState, RunView, StopReason};
 pub use publish::Published;
 pub use remark::Remark;
-pub use run::Run;
-pub use run_section::RunSection;
+pub use run::{Continuation, Run};
+pub use run_section::{DEFAULT_DRAWS, MAX_CHAINS, PRECISION_DRAWS, RunSection};
 pub use sampling::Sampling;
 pub use start::{Start, StartError};

@@ -1,6 +1,6 @@
 //! Point estimators: where the posterior has its mode, for control variates, preconditioners and starting points.
 //!
-//! A stochastic optimiser is one file with a type that implements [`stochastic::Optimiser`], and a
+//! A stochastic optimiser is one file with a type that implements `stochastic::Optimiser`, and a
 //! line in [`REGISTRY`]; the loop, the schedule of the learning rate, the convergence trace and the final check are shared.
 
 mod adadelta;
@@ -10,7 +10,7 @@ mod ascent;
 pub(crate) mod hessian_free;
 pub(crate) mod lbfgs;
 pub mod mixed;
-pub mod mode;
+mod mode;
 pub mod modes;
 pub(crate) mod newton;
 pub(crate) mod registry;
@@ -25,7 +25,7 @@ mod tests;
 pub(crate) mod trace;
 
 pub use ascent::ascend;
-pub use mode::{Mode, ModeError, find_mode, find_mode_by};
+pub use mode::{GOOD_ENOUGH, Mode, ModeError, find_mode, find_mode_by};
 pub use modes::find_modes;
 pub use registry::{AUTO, OptimiserEntry, OptimiserSpec, Plan, REGISTRY, find};
 pub use trace::{Search, TracePoint};

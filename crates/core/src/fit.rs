@@ -25,17 +25,14 @@ use ndarray::{Array2, Array3};
 
 use crate::design::{Columns, Design, DesignError, ModelFrame, checks};
 use crate::engine::keep::Keep;
-use crate::engine::run_section::MAX_CHAINS;
-use crate::engine::{ChainState, Report, Run, RunSection, RunView, Sampling, Start};
+use crate::engine::{ChainState, MAX_CHAINS, Report, Run, RunSection, RunView, Sampling, Start};
 use crate::estimators::{find_mode, find_modes, modes};
 use crate::models::{self, DensityModel, LogDensity, Model, ModelError, ModelOptions};
 use crate::oracle::Centre;
 use crate::samplers::{self, ChoiceError, Nuts, Sampler, SamplerEntry, Target};
-use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
-use ergodic_base::reporter::Warning;
 use ergodic_base::settings::{SettingError, Settings, Value};
+use ergodic_base::{Control, ParamId, Warning};
 use ergodic_diagnostics::{SummaryRow, Verdict};
 
 /// Longest time between two looks at a run that is waited for.
@@ -334,7 +331,7 @@ impl<J: Sampling + 'static> Fitted<J> {
         }
         run.join();
         let (view, report) = (run.view(), run.report());
-        let failure = |chain: &crate::engine::protocol::ChainView| match &chain.state {
+        let failure = |chain: &crate::engine::ChainView| match &chain.state {
             ChainState::Failed(reason) => Some(reason.clone()),
             _ => None,
         };

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use crate::models::{Model, RowLikelihood, Rows, Scratch};
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::SettingError;
 
 mod block;

@@ -11,7 +11,7 @@
 //!
 //! **Step size.** `step_size` is Langevin time h in θ' = θ + h M ∇log π + sqrt(2h) M^{1/2} ξ for every sampler, with
 //! M = H⁻¹ (the curvature at the mode) where a preconditioner is on, so that h has no unit and 1 is one Newton step.
-//! Only Hamiltonian samplers keep the leapfrog step ε that everybody knows them by; for them h = ε²/2 ([`hamiltonian`]).
+//! Only Hamiltonian samplers keep the leapfrog step ε that everybody knows them by; for them h = ε²/2 (`full_data::hamiltonian`).
 //! Steps of the sources in ours:
 //!
 //! | source | its step | ours |
@@ -28,8 +28,8 @@ use std::sync::Arc;
 
 use crate::models::{Block, Hierarchy, MixedEffects, Model, RowLikelihood, SimplexCounts};
 use crate::oracle::{Centre, Oracle, RowNoise, Scheme, StepError};
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError};
+use ergodic_base::{ChainRng, Streams};
 use ergodic_diagnostics::Remedy;
 
 #[cfg(test)]
@@ -384,7 +384,7 @@ pub trait Sampler: Send + Sync + 'static {
     type State: Send + 'static;
     /// Description of the sampler.
     const SPEC: SamplerSpec;
-    /// Whether the sampler was made for probabilities near 0, where other approximations fail ([`suits`]).
+    /// Whether the sampler was made for probabilities near 0, where other approximations fail: what is recommended there.
     const ON_SIMPLEX: bool = false;
     /// Whether the sampler needs a density on u, as all do but those for models without one ([`crate::models::Posterior::Partition`]).
     const NEEDS_DENSITY: bool = true;

@@ -1,6 +1,6 @@
 //! Models, designs and tables for tests: those of the crate of models, and what only samplers need.
 
-use crate::design::response::ResponseKind;
+use crate::design::ResponseKind;
 
 mod gaussian_rows;
 #[expect(dead_code, reason = "some of it is for the models' own tests")]

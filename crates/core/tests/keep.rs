@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use ergodic_base::moments::RunningMoments;
+use ergodic_base::RunningMoments;
 use ergodic_core::Fit;
-use ergodic_core::engine::checkpoint;
-use ergodic_core::engine::{Run, Sampling as _};
+use ergodic_core::engine::{Run, Sampling as _, checkpoint};
 use ergodic_core::models::density_of;
 use ergodic_diagnostics::SummaryRow;
 

@@ -2,7 +2,7 @@
 
 use encoding_rs::Encoding;
 
-use ergodic_base::reporter::Reporter;
+use ergodic_base::Reporter;
 
 use super::error::DataError;
 use super::remark::{Remark, bad_byte};

@@ -1,7 +1,7 @@
 //! Tables and column roles: from a file to the columns that designs are made of.
 //!
-//! [`load`] reads a file into a [`table::Table`] and says what it guessed; [`profile`] describes columns; [`roles`] says which column
-//! does what; [`samples`] holds the bundled data sets, [`public`] a list of others.
+//! [`load()`] reads a file into a [`Table`] and says what it guessed; [`profile()`] describes columns; [`Roles`] say which column
+//! does what; [`samples`] holds the bundled data sets, [`PUBLIC_SETS`] a list of others.
 //!
 //! ```
 //! use ergodic_core::design::{Design, ModelFrame, checks};
@@ -16,34 +16,38 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod bounded;
+mod bounded;
 mod encoding;
 mod error;
 mod libsvm;
-pub mod load;
+mod load;
 pub mod nothing;
 mod packed;
 mod parquet;
 mod parse;
-pub mod profile;
-pub mod public;
-pub mod ragged;
+mod profile;
+mod public;
+mod ragged;
 mod remark;
 mod role_checks;
-pub mod roles;
+mod roles;
 pub mod samples;
 mod scan;
-pub mod sniff;
+mod sniff;
 mod split;
 pub mod suggest;
 pub mod synthetic;
-pub mod table;
+mod table;
 mod values;
 
-pub use ergodic_base::control::Control;
+pub use bounded::{Bounded, read_text};
+pub use ergodic_base::Control;
 pub use error::DataError;
-pub use load::{Loaded, load};
+pub use load::{Loaded, load, load_bytes, preview};
+pub use profile::{Profile, ProfileKind, profile};
+pub use public::PUBLIC_SETS;
+pub use ragged::{RaggedLines, RaggedRows};
 pub use remark::Remark;
-pub use roles::{Role, Roles};
-pub use sniff::{ColumnKindOverride, Guesses, ImportOptions};
+pub use roles::{Conversion, Refusal, Role, Roles, check_role, expand_dot, keep_top};
+pub use sniff::{ColumnKindOverride, Guess, Guesses, ImportOptions};
 pub use table::Table;

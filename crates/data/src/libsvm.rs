@@ -3,9 +3,9 @@
 //!
 //! Such a file becomes columns x1, x2, … and, behind them, where the outcome of a table is looked for first, `label`.
 
-use ergodic_base::control::Control;
-use ergodic_base::reporter::Reporter;
-use ergodic_core::design::columns::{ColumnKind, Values};
+use ergodic_base::Control;
+use ergodic_base::Reporter;
+use ergodic_core::design::{ColumnKind, Values};
 
 use super::error::DataError;
 use super::load::Loaded;

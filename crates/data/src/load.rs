@@ -10,8 +10,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use ergodic_base::control::Control;
-use ergodic_base::reporter::{Reporter, Warning};
+use ergodic_base::{Control, Reporter, Warning};
 
 use super::encoding::decode;
 use super::error::DataError;

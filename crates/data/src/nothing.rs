@@ -5,8 +5,8 @@ use super::load::Loaded;
 use super::samples::PREFIX;
 use super::sniff::Guesses;
 use super::table::{Table, TypedColumn, hex_sha256};
-use ergodic_base::reporter::Reporter;
-use ergodic_core::design::columns::{ColumnKind, Values};
+use ergodic_base::Reporter;
+use ergodic_core::design::{ColumnKind, Values};
 
 /// Name of the data set, after `sample:`.
 pub const ID: &str = "none";

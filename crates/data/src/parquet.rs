@@ -13,15 +13,14 @@ use polars_parquet::read::{
     read_metadata,
 };
 
-use ergodic_base::control::Control;
-use ergodic_base::reporter::Reporter;
+use ergodic_base::{Control, Reporter};
 
 use super::error::DataError;
 use super::load::Loaded;
 use super::sniff::{Guesses, unique_names};
 use super::table::{Table, TypedColumn, hex_sha256};
 use crate::remark::Remark;
-use ergodic_core::design::columns::{ColumnKind, Values};
+use ergodic_core::design::{ColumnKind, Values};
 
 /// From here on whole numbers may lose digits as `f64`.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;

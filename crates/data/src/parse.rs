@@ -9,8 +9,7 @@ use std::sync::Arc;
 use csv::ByteRecord;
 use rayon::prelude::*;
 
-use ergodic_base::control::Control;
-use ergodic_base::reporter::Reporter;
+use ergodic_base::{Control, Reporter};
 use ergodic_core::design::DesignError;
 
 use super::error::DataError;
@@ -25,8 +24,7 @@ use super::sniff::{
 use super::split::{RecordText, is_blank, line_at, pieces, reader};
 use super::table::TypedColumn;
 use super::values::Codes;
-use ergodic_core::design::columns::{ColumnKind, Values};
-use ergodic_core::design::error::name_hint;
+use ergodic_core::design::{ColumnKind, Values, name_hint};
 
 /// Bytes of text per piece of parallel work.
 const PIECE: usize = 1 << 20;

@@ -4,8 +4,7 @@ use rayon::prelude::*;
 
 use super::table::Table;
 use ergodic_base::numerals::plural;
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::{ColumnKind, Labels};
+use ergodic_core::design::{ColumnKind, Columns as _, Labels};
 
 /// Most bins of a histogram.
 pub const MAX_BINS: usize = 20;
@@ -302,7 +301,7 @@ fn histogram(values: impl Iterator<Item = f64> + Clone, n: usize, min: f64, max:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ergodic_core::design::columns::Values;
+    use ergodic_core::design::Values;
 
     fn table(columns: Vec<(&str, Values)>) -> Table {
         Table::from_columns(

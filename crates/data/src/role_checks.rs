@@ -3,15 +3,13 @@
 use super::roles::{Conversion, Refusal, Role};
 use super::sniff::ColumnKindOverride;
 use super::table::Table;
-use ergodic_base::numerals::plural;
-use ergodic_base::numerals::thousands;
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::{ColumnInfo, ColumnKind};
+use ergodic_base::numerals::{plural, thousands};
 use ergodic_core::design::lump_levels::TOP;
-use ergodic_core::design::response::{
-    MAX_CATEGORIES, MAX_LEVELS as MOST_LEVELS, ResponseUse, fits,
-};
 use ergodic_core::design::terms::MAX_LEVELS;
+use ergodic_core::design::{
+    ColumnInfo, ColumnKind, Columns as _, MAX_CATEGORIES, MAX_LEVELS as MOST_LEVELS, ResponseUse,
+    fits,
+};
 use ergodic_core::formula::quote_name;
 
 /// Values listed and counted when a response is refused.

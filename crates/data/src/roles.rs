@@ -12,9 +12,7 @@ pub use super::role_checks::check_role;
 use super::role_checks::{check_categories, check_levels, check_number, is_number};
 use super::sniff::ColumnKindOverride;
 use super::table::Table;
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::ColumnKind;
-use ergodic_core::design::response::ResponseUse;
+use ergodic_core::design::{ColumnKind, Columns as _, ResponseUse};
 use ergodic_core::formula::{
     ALL_OTHERS, Elementwise, Factor, Formula, GroupTerm, Response, Term, Trials, quote_name,
 };
@@ -441,7 +439,7 @@ pub fn expand_dot(formula: &mut Formula, table: &Table) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ergodic_core::design::columns::Values;
+    use ergodic_core::design::Values;
     use ergodic_core::formula::{Constant, Function, Operator};
     use proptest::prelude::*;
 

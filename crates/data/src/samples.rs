@@ -12,7 +12,7 @@ use super::error::DataError;
 use super::load::{Loaded, load as load_file, load_bytes};
 use super::sniff::ImportOptions;
 use super::{nothing, synthetic};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 
 /// What a data source begins with if it names a bundled data set.
 pub const PREFIX: &str = "sample:";

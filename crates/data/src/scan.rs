@@ -3,12 +3,12 @@
 //! A column is numeric if every cell with a value is a number that `f64` holds as written: whole numbers
 //! beyond 2^53 and numbers with leading zeros are identifiers, so their columns stay text.
 
-use ergodic_base::reporter::Reporter;
+use ergodic_base::Reporter;
 
 use super::remark::Remark;
 use super::sniff::ColumnKindOverride;
 use super::values::{Codes, is_infinity, is_iso_date, parse_number};
-use ergodic_core::design::columns::ColumnKind;
+use ergodic_core::design::ColumnKind;
 
 /// How often something occurs and in which row first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use csv::ByteRecord;
 use serde::{Deserialize, Serialize};
 
-use ergodic_base::reporter::Reporter;
+use ergodic_base::Reporter;
 
 use super::error::DataError;
 use super::ragged::RaggedRows;

@@ -6,11 +6,9 @@ use rayon::prelude::*;
 use super::roles::Roles;
 use super::table::Table;
 use ergodic_base::numerals::plural;
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::ColumnKind;
-use ergodic_core::design::ordered_levels;
-use ergodic_core::design::rating::is_rating;
-use ergodic_core::design::response::{MAX_CATEGORIES, MAX_LEVELS};
+use ergodic_core::design::{
+    ColumnKind, Columns as _, MAX_CATEGORIES, MAX_LEVELS, is_rating, ordered_levels,
+};
 use ergodic_core::formula::{Factor, quote_name};
 
 /// Most predictors that are taken without being asked for: a sentence can still name them all.
@@ -516,7 +514,7 @@ fn part_of(table: &Table, col: usize) -> Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ergodic_core::design::columns::Values;
+    use ergodic_core::design::Values;
 
     fn numbers(values: impl IntoIterator<Item = f64>) -> Values {
         Values::Numbers(values.into_iter().collect())

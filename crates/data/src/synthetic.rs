@@ -4,8 +4,8 @@ use super::error::DataError;
 use super::load::Loaded;
 use super::sniff::Guesses;
 use super::table::{Table, TypedColumn, hex_sha256};
-use ergodic_base::reporter::Reporter;
-use ergodic_core::design::columns::{ColumnKind, Values};
+use ergodic_base::Reporter;
+use ergodic_core::design::{ColumnKind, Values};
 use ergodic_core::synthetic::{Synthetic, of_shape};
 
 /// What the name of a synthetic data set begins with, before its shape.

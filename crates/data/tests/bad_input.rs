@@ -4,11 +4,9 @@
 
 use std::path::PathBuf;
 
-use ergodic_base::control::Control;
-use ergodic_base::reporter::Reporter;
+use ergodic_base::{Control, Reporter};
 use ergodic_core::design::{Columns as _, Design, DesignError, ModelFrame, checks};
-use ergodic_data::load::preview;
-use ergodic_data::{ColumnKindOverride, DataError, ImportOptions, Loaded, Table, load};
+use ergodic_data::{ColumnKindOverride, DataError, ImportOptions, Loaded, Table, load, preview};
 use tempfile::TempDir;
 
 struct Folder(TempDir);
@@ -294,7 +292,7 @@ fn too_many_levels_are_refused_before_memory_is_used() {
 
 #[test]
 fn lines_of_another_length_are_joined_or_left_out_on_request_and_counted() {
-    use ergodic_data::ragged::RaggedRows;
+    use ergodic_data::RaggedRows;
     // Enough rows for several pieces, with lines of another length in all of them.
     let mut text = String::from("id;word;note\n");
     let mut odd = 0;

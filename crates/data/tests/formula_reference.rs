@@ -8,10 +8,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ergodic_base::control::Control;
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::response::ResponseUse;
-use ergodic_core::design::{Design, ModelFrame};
+use ergodic_base::Control;
+use ergodic_core::design::{Columns as _, Design, ModelFrame, ResponseUse};
 use ergodic_core::formula::Factor;
 use ergodic_data::{ImportOptions, Table, load};
 
@@ -163,8 +161,8 @@ fn an_additive_spline_model_has_81_columns() {
             _ => (format!("x{j}"), values.collect::<Vec<f64>>()),
         }
     });
-    let columns = columns
-        .map(|(name, values)| (name, ergodic_core::design::columns::Values::Numbers(values)));
+    let columns =
+        columns.map(|(name, values)| (name, ergodic_core::design::Values::Numbers(values)));
     let table = Table::from_columns("t", columns.collect()).unwrap();
     let terms: Vec<String> = (1..9).map(|j| format!("bs(x{j}, df = 10)")).collect();
     let formula = format!("y ~ {}", terms.join(" + ")).parse().unwrap();

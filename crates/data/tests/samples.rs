@@ -8,12 +8,10 @@ mod samples;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::numerals::hex;
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::response::ResponseKind;
 use ergodic_core::design::terms::Predictor;
-use ergodic_core::design::{Design, ModelFrame, checks};
+use ergodic_core::design::{Columns as _, Design, ModelFrame, ResponseKind, checks};
 use ergodic_core::formula::Formula;
 use ergodic_data::ImportOptions;
 use ergodic_data::samples::{Sample, all, load};

@@ -18,8 +18,8 @@ use super::quantiles::NORMAL_95;
 use super::rhat::pooled_rhat;
 use super::summary::{append_column, shortest};
 use super::verdict::{RHAT_LIMIT, Verdict};
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
 
 /// Largest shift of a mean that is tolerated, in posterior sd; and the same for the sd, as a share of it.
 pub const TOLERANCE: f64 = 0.1;

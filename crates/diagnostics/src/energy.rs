@@ -79,7 +79,7 @@ mod tests {
     use rand_distr::StandardNormal;
 
     use super::*;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
 
     /// Of an autoregression with coefficient ρ it is 2 (1 - ρ).
     #[test]

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::weights;
-use ergodic_base::moments::RunningMoments;
-use ergodic_base::param::ParamId;
+use ergodic_base::{ParamId, RunningMoments};
 
 /// What moments say of one quantity. Quantiles, effective sample sizes and the R-hat of split and ranked chains need draws.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,7 +86,7 @@ mod tests {
     use super::*;
     use crate::summarise;
     use ergodic_base::draws::DrawList;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
     use rand::RngExt as _;
     use rand_distr::StandardNormal;
 

@@ -13,7 +13,7 @@ use super::summary::SummaryRow;
 use super::verdict::{
     ADVISED_CHAINS, Limits, Measure, Precision, RHAT_LIMIT, SENTENCE_LIMIT, Verdict,
 };
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::{Severity, Warning};
 
 /// Further draws per chain beyond which adding them is no advice, and by how many times they are more than there are.
 const HOPELESS_DRAWS: usize = 100_000;

@@ -4,7 +4,7 @@
 //! (Vehtari, Gelman, Simpson, Carpenter, Bürkner 2021, doi 10.1214/20-BA1221); `tests/reference` holds its numbers.
 //!
 //! ```
-//! use ergodic_diagnostics::{ess::ess_bulk, mcse::mcse_mean, rhat::rhat};
+//! use ergodic_diagnostics::{ess_bulk, mcse_mean, rhat};
 //!
 //! // Two chains that agree, and one that does not.
 //! let chain = |from: f64| (0..200).map(|i| from + f64::from(i * 37 % 101)).collect::<Vec<f64>>();
@@ -16,17 +16,17 @@
 //! # Ok::<(), ergodic_diagnostics::Missing>(())
 //! ```
 //!
-//! | module | what it holds |
+//! | items and modules | what for |
 //! |---|---|
-//! | [`rhat`], [`ess`], [`mcse`], [`quantiles`] | one number for the chains of one parameter |
-//! | [`summary`] | the table: all parameters at once, in parallel |
+//! | [`rhat()`], [`ess_bulk`], [`ess_tail`], [`mcse_mean`] and their kin, [`quantiles`] | one number for the chains of one parameter |
+//! | [`summarise`] | the table: all parameters at once, in parallel |
 //! | [`extra`] | further columns of it, for those who ask |
 //! | [`estimates`] | means and standard deviations of quantities whose draws were not kept |
-//! | [`inefficiency`] | draws and seconds per effective draw |
+//! | [`Inefficiency`] | draws and seconds per effective draw |
 //! | [`energy`] | the Bayesian fraction of missing information of Hamiltonian samplers |
 //! | [`running`] | how R-hat, ESS and MCSE developed over the draws |
-//! | [`verdict`] | what is asked of a variable and of a run, and the word for it |
-//! | [`findings`] | everything that is wrong with a run, each with what to do, and one sentence of them |
+//! | [`Limits`], [`Verdict`] | what is asked of a variable and of a run, and the word for it |
+//! | [`judge`] | everything that is wrong with a run, each with what to do, and one sentence of them |
 //! | [`bias`] | how far an approximate sampler is from a reference |
 //! | [`distance`] | how far apart two joint posteriors are |
 //! | [`total_variation`] | how far apart two marginal posteriors are |
@@ -36,36 +36,36 @@
 //! | [`power_scaling`] | how much a posterior depends on prior and likelihood |
 //! | [`uniformity`] | whether ranks of simulation-based calibration are uniform |
 //! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
-//! | [`local_density`] | the density of draws at one point, with its error |
-//! | [`divergent_pairs`] | which parameters go along with divergent transitions |
-//! | [`density`], [`boxes`], [`contours`], [`joint`], [`autocorrelation`], [`ranks`] | what plots draw |
+//! | [`log_density_at`] | the density of draws at one point, with its error |
+//! | [`worst_pairs`] | which parameters go along with divergent transitions |
+//! | [`density()`], [`BoxPlot`], [`contours`], [`joint`], [`autocorrelation()`], [`rank_counts`] | what plots draw |
 //! | [`partition`] | how often units share a cluster, and one partition that stands for all |
 //! | [`weights`] | what all of these mean for weighted draws |
 //!
 //! Chains come as slices of draws. They should have equal length; longer ones are cut to the shortest, because
 //! the definitions need a rectangle and the newest draws of a chain that is ahead have no counterpart.
 
-pub mod autocorrelation;
+mod autocorrelation;
 pub mod bias;
-pub mod boxes;
+mod boxes;
 pub mod contours;
-pub mod density;
+mod density;
 pub mod distance;
-pub mod divergent_pairs;
+mod divergent_pairs;
 pub mod energy;
-pub mod ess;
+mod ess;
 pub mod estimates;
 pub mod extra;
-pub mod findings;
+mod findings;
 mod fourier;
 mod geyer;
 mod indicator;
-pub mod inefficiency;
+mod inefficiency;
 pub mod joint;
 pub mod kolmogorov;
-pub mod local_density;
+mod local_density;
 pub mod loo;
-pub mod mcse;
+mod mcse;
 mod moments;
 mod parted;
 pub mod partition;
@@ -73,10 +73,10 @@ mod pooled;
 pub mod power_scaling;
 pub mod psis;
 pub mod quantiles;
-pub mod ranks;
+mod ranks;
 mod remark;
 mod remedy;
-pub mod rhat;
+mod rhat;
 pub mod running;
 pub mod scores;
 pub mod sentence;
@@ -87,15 +87,28 @@ mod summary;
 mod testing;
 pub mod total_variation;
 pub mod uniformity;
-pub mod verdict;
+mod verdict;
 pub mod weights;
 pub mod zero_variance;
 
+pub use autocorrelation::autocorrelation;
+pub use boxes::BoxPlot;
+pub use density::{density, histogram};
+pub use divergent_pairs::{DivergentPair, worst_pairs};
+pub use ess::{Across, INTERVALS, ess_between, ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
+pub use findings::{Finding, Judgement, VerdictInputs, judge};
+pub use inefficiency::Inefficiency;
+pub use local_density::log_density_at;
+pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
 pub use parted::Parted;
+pub use ranks::rank_counts;
 pub use remark::Remark;
 pub use remedy::Remedy;
+pub use rhat::{rhat, rhat_basic, rhat_nested};
 pub use summary::{SummaryRow, summarise};
-pub use verdict::Verdict;
+pub use verdict::{
+    ADVISED_CHAINS, ESS_PER_CHAIN, Limits, Precision, RHAT_LIMIT, SENTENCE_LIMIT, Verdict,
+};
 
 use serde::{Deserialize, Serialize};
 

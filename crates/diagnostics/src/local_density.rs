@@ -84,13 +84,13 @@ pub fn log_density_at(chains: &[&[f64]], at: f64, ess: f64) -> Result<LogDensity
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
     use rand::RngExt as _;
     use rand_distr::{Distribution as _, Gamma, StandardNormal};
 
     fn chains(
         draws: usize,
-        mut draw: impl FnMut(&mut ergodic_base::rng::ChainRng) -> f64,
+        mut draw: impl FnMut(&mut ergodic_base::ChainRng) -> f64,
     ) -> Vec<Vec<f64>> {
         (0..4)
             .map(|chain| {

@@ -1,8 +1,8 @@
 //! Chains that sit in different modes: each has settled, but not where others have.
 
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
 use ergodic_base::names::listed;
-use ergodic_base::param::ParamId;
 
 use super::findings::Finding;
 use super::remark::Remark;
@@ -100,7 +100,7 @@ impl Parted {
 mod tests {
     use super::*;
     use crate::summary::summarise;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
     use rand::RngExt as _;
     use rand_distr::StandardNormal;
 

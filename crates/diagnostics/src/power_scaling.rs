@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::psis::{LIMIT, smooth};
 use super::sorting::Sorter;
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
 
 /// Powers that a component is raised to.
 pub const POWERS: [f64; 2] = [0.99, 1.01];

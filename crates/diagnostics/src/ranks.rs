@@ -4,7 +4,7 @@ use rand::seq::SliceRandom as _;
 
 use super::Missing;
 use super::weights::relative;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 /// Counts of the pooled ranks of each chain in `bins` equal intervals: chains × bins. Every chain's counts sum to
 /// its length (cut to the shortest).

@@ -5,8 +5,8 @@ use super::energy::EBFMI_LIMIT;
 use super::parted::Parted;
 use super::sentence::{count, rhat_text, rounded_down};
 use super::verdict::{ADVISED_CHAINS, Measure, Precision, RHAT_LIMIT};
+use ergodic_base::ParamId;
 use ergodic_base::numerals::significant;
-use ergodic_base::param::ParamId;
 
 ergodic_base::remarks! {
     /// One cause of a verdict; how much it matters is said by the verdict that it gives, what to do by its finding.

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use super::pooled::{Pooled, Tables};
 use super::summary::{SummaryRow, append_column, shortest};
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
 
 /// Draws per chain before which the measures are too noisy to show.
 pub(crate) const FIRST_POINT: usize = 100;
@@ -171,7 +171,7 @@ fn insert(curve: &mut Vec<Point>, point: Point) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
     use rand::RngExt as _;
     use rand_distr::StandardNormal;
 

@@ -1,9 +1,9 @@
 //! Words and numbers of verdict sentences, and of the tables beside them.
 
 use super::verdict::SENTENCE_LIMIT;
+use ergodic_base::ParamId;
 use ergodic_base::names::shorten_term;
 use ergodic_base::numerals::{NARROW, thousands};
-use ergodic_base::param::ParamId;
 
 /// Seconds up to 90, then minutes, then hours; rounded up, since a promise should hold.
 pub(super) fn duration(secs: f64) -> String {

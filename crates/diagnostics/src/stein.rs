@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::bias::or_nan;
 use super::quantiles;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::dot;
-use ergodic_base::rng::ChainRng;
 
 /// Replicates of the bootstrap: a chance of 1 % is known to within 0.3 %.
 const REPLICATES: usize = 1000;
@@ -129,7 +129,7 @@ mod tests {
     use rand_distr::{Distribution as _, StandardNormal};
 
     use super::*;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
 
     /// k₀ by finite differences of the kernel.
     #[test]

@@ -10,8 +10,8 @@ use super::ess::pooled_ess_tail;
 use super::mcse::pooled_mcse_mean;
 use super::pooled::{Pooled, Tables, View};
 use super::rhat::pooled_rhat;
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
 
 /// One row of the summary; the fields are the columns of `summary.csv` and `summary.json`, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,7 +131,7 @@ pub(super) fn append_column(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
     use rand::RngExt as _;
     use rand_distr::StandardNormal;
 

@@ -4,7 +4,7 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use ergodic_base::draws::DrawList;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 /// Independent normals with mean and standard deviation per column, on four chains.
 pub(crate) fn normals(seed: u64, draws: usize, columns: &[(f64, f64)]) -> Vec<DrawList> {

@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
     use crate::quantiles::normal;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
 
     fn normal_cdf(x: f64) -> f64 {
         0.5 * erfc(-x / SQRT_2)

@@ -306,7 +306,7 @@ mod tests {
     use rand_distr::StandardNormal;
 
     use super::*;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
 
     fn uniform(seed: u64, n: usize, draws: u32) -> Vec<u32> {
         let mut rng = stream(seed, 1, Purpose::Data);

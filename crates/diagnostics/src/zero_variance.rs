@@ -35,9 +35,9 @@ use super::pooled::{Pooled, Tables};
 use super::summary::{append_column, shortest};
 use super::weights::relative;
 use super::{Estimate, Missing};
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
-use ergodic_base::param::ParamId;
 
 /// Draws per control below which coefficients are shrunk. A regression on n draws costs n / (n - p) times the variance that
 /// is left, half as much again at this limit; a ridge that is not needed costs more where little is left.

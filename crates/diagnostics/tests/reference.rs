@@ -10,11 +10,11 @@ use std::path::PathBuf;
 
 use ergodic_base::draws::DrawList;
 use ergodic_diagnostics::energy::ebfmi;
-use ergodic_diagnostics::ess::{ess_between, ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
-use ergodic_diagnostics::mcse::{mcse_mean, mcse_quantile, mcse_sd};
 use ergodic_diagnostics::quantiles::{mad, mean, median, quantile, sd};
-use ergodic_diagnostics::rhat::{rhat, rhat_basic, rhat_nested};
-use ergodic_diagnostics::{Estimate, SummaryRow, summarise};
+use ergodic_diagnostics::{
+    Estimate, SummaryRow, ess_between, ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail,
+    mcse_mean, mcse_quantile, mcse_sd, rhat, rhat_basic, rhat_nested, summarise,
+};
 
 const TOLERANCE: f64 = 1e-8;
 

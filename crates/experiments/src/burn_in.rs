@@ -10,7 +10,7 @@ use super::{BenchOptions, BenchTable, Finding, Plot};
 use crate::error::BenchError;
 use ergodic_analysis::bias_check::finished;
 use ergodic_analysis::comparison::{Variant, measure};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 
 /// The table, and in the quick version.
 const TABLES: [&str; 2] = ["100000x10", "20000x4"];

@@ -4,7 +4,7 @@ use super::certificates::{checked, job_of};
 use super::{BenchOptions, BenchTable, Cell, Plot};
 use crate::error::BenchError;
 use ergodic_analysis::bias_check::{checked_draws, control_job, control_title, finished};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 
 /// Rows of the tables.
 const ROWS: [usize; 4] = [10_000, 100_000, 1_000_000, 10_000_000];

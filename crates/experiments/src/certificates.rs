@@ -10,9 +10,8 @@ use ergodic_analysis::bias_check::{
     Made, certify, checked_draws, control_job, finished, half_step_job,
 };
 use ergodic_analysis::comparison::{Measured, measure};
-use ergodic_analysis::recipe::{SAMPLE_PREFIX, Scale};
-use ergodic_analysis::{Job, Recipe, Run};
-use ergodic_base::control::Control;
+use ergodic_analysis::{Job, Recipe, Run, SAMPLE_PREFIX, Scale};
+use ergodic_base::Control;
 use ergodic_base::settings::Value;
 use ergodic_core::engine::Report;
 use ergodic_data::samples;

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use crate::error::BenchError;
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::Settings;
-use ergodic_core::design::coding::Coding;
-use ergodic_core::design::matrix::{Design, ModelFrame};
+use ergodic_core::design::{Coding, Design, ModelFrame};
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, Model, ModelOptions};
 use ergodic_core::oracle::Oracle;
 use ergodic_core::samplers::{self, ChoiceError, Kernel, KernelError, Phase, Target, Tick};
-use ergodic_data::table::Table;
+use ergodic_data::Table;
 
 /// The model of a table by a template, rows shuffled with the same seed always.
 pub fn model(

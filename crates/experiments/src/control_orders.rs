@@ -12,7 +12,7 @@ use super::{BenchOptions, BenchTable, Finding, Plot};
 use crate::error::BenchError;
 use ergodic_analysis::bias_check::finished;
 use ergodic_analysis::comparison::{Variant, measure};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_core::samplers::LOG_LIK_VARIANCE;
 use ergodic_diagnostics::quantiles;
 

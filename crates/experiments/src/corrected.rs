@@ -7,8 +7,8 @@
 use super::problem::{mean_and_sd, row};
 use super::{Cell, Finding, FurtherTable};
 use crate::error::BenchError;
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
 use ergodic_diagnostics::zero_variance::{Order, Points, correct};
 
 /// Chains that are compared: the random runs of the source.
@@ -160,7 +160,7 @@ fn means(series: &[Vec<f64>], points: &[Points]) -> Result<(Means, Means), Bench
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
     use rand::RngExt as _;
     use rand_distr::StandardNormal;
 

@@ -16,7 +16,7 @@ use super::problem::{Problem, info, log_slope, row, table};
 use super::{BenchOptions, BenchTable, Finding, Plot};
 use crate::error::BenchError;
 use ergodic_analysis::Run;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 use ergodic_core::samplers::{ACCEPT, LOG_LIK_VARIANCE, STEP_SIZE};
 use ergodic_data::Table;
 use ergodic_diagnostics::quantiles;

@@ -7,7 +7,7 @@
 use super::problem::row;
 use super::{BenchOptions, BenchTable, Finding, Plot};
 use crate::error::BenchError;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::estimators::{Plan, find_mode_by};
 use ergodic_language::Program;

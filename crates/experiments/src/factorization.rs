@@ -28,18 +28,13 @@ use super::corrected::{self, Corrected};
 use super::problem::{is_above, mean_with_error};
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use crate::error::BenchError;
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::{Labels, Values};
-use ergodic_core::design::observation::ObservationRows;
+use ergodic_base::{Control, Purpose, stream};
+use ergodic_core::design::{Columns as _, Labels, ObservationRows, Values};
 use ergodic_core::models::Model;
 use ergodic_core::oracle::Oracle;
 use ergodic_core::samplers::{self, Refusal};
-use ergodic_data::load::load;
-use ergodic_data::sniff::ImportOptions;
-use ergodic_data::table::Table;
+use ergodic_data::{ImportOptions, Table, load};
 use ergodic_diagnostics::zero_variance::{Order, Points};
 
 /// Seeds per line, those of the source.

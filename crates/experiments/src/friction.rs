@@ -12,8 +12,8 @@ use super::problem::{Problem, draws, mean_and_sd, row, table};
 use super::{BenchOptions, BenchTable, Finding, Plot};
 use crate::error::BenchError;
 use ergodic_analysis::Run;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
+use ergodic_base::{Purpose, stream};
 
 /// Rows, and rows of a minibatch.
 const ROWS: usize = 1000;

@@ -17,22 +17,18 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::problem::mean_and_sd;
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use crate::error::BenchError;
-use ergodic_base::control::Control;
-use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
 use ergodic_base::settings::{Settings, Value};
 use ergodic_base::special::logistic;
-use ergodic_core::design::columns::Values;
-use ergodic_core::design::matrix::{Design, GroupDesign, GroupFactor, ModelFrame};
-use ergodic_core::engine::chain::dispersed_start;
+use ergodic_base::{ChainRng, Control, Purpose, Streams, stream};
+use ergodic_core::design::{Design, GroupDesign, GroupFactor, ModelFrame, Values};
+use ergodic_core::engine::dispersed_start;
 use ergodic_core::engine::start::SPREAD;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, Model, ModelOptions};
 use ergodic_core::oracle::Oracle;
 use ergodic_core::samplers::{self, Phase, Target, Tick};
-use ergodic_data::load::load;
-use ergodic_data::sniff::ImportOptions;
-use ergodic_data::table::Table;
-use ergodic_diagnostics::ess::ess_bulk;
+use ergodic_data::{ImportOptions, Table, load};
+use ergodic_diagnostics::ess_bulk;
 
 /// Groups of the report.
 const GROUPS: usize = 25;

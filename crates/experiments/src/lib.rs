@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use serde::Serialize;
 
 mod burn_in;

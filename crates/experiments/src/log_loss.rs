@@ -24,12 +24,12 @@ use crate::error::BenchError;
 use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::zero_variance::{Gradients, points_of};
 use ergodic_analysis::{JobError, Run};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::thousands;
 use ergodic_core::design::Columns as _;
 use ergodic_core::engine::Start;
-use ergodic_core::estimators::mode::find_mode;
+use ergodic_core::estimators::find_mode;
 use ergodic_diagnostics::zero_variance::Points;
 
 /// Rows with their predictors, as in the source, and in the quick version.

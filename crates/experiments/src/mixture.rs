@@ -24,16 +24,13 @@ use rayon::prelude::*;
 use super::chain::{self, Chain};
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use crate::error::BenchError;
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
-use ergodic_core::design::columns::Values;
+use ergodic_base::{Control, Purpose, stream};
+use ergodic_core::design::Values;
 use ergodic_core::models::Model;
 use ergodic_core::samplers::cir::log_gamma;
 use ergodic_core::samplers::{self, Output};
-use ergodic_data::load::load;
-use ergodic_data::sniff::ImportOptions;
-use ergodic_data::table::Table;
+use ergodic_data::{ImportOptions, Table, load};
 
 /// Share of users held out: the paper's 5,000 of 37,711.
 const HELD_OUT: f64 = 0.1326;

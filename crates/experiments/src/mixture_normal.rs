@@ -10,10 +10,10 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::mixture::{chain, model};
 use super::{BenchOptions, BenchTable, Cell, Plot};
 use crate::error::BenchError;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
-use ergodic_core::design::columns::Values;
-use ergodic_data::table::Table;
+use ergodic_base::{Purpose, stream};
+use ergodic_core::design::Values;
+use ergodic_data::Table;
 use ergodic_diagnostics::partition::{point_partition, variation_of_information};
 
 /// Distance of the centres of two clusters, in their standard deviations.

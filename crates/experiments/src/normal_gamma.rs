@@ -10,8 +10,8 @@ use statrs::distribution::{ContinuousCDF as _, Gamma, StudentsT};
 use super::problem::{Problem, draws, ess, row, table};
 use super::{BenchOptions, BenchTable, Finding, Plot};
 use crate::error::BenchError;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Purpose, stream};
 use ergodic_core::models::Marginal;
 use ergodic_diagnostics::kolmogorov::{distance_from_uniform, p_value};
 

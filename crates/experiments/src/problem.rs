@@ -8,14 +8,12 @@ use crate::error::BenchError;
 use ergodic_analysis::bias_check::finished;
 use ergodic_analysis::comparison::{Variant, quadratic_summary};
 use ergodic_analysis::{Job, Recipe, Run};
-use ergodic_base::control::Control;
-use ergodic_base::reporter::Reporter;
 use ergodic_base::settings::{Settings, Value};
-use ergodic_core::design::columns::Values;
+use ergodic_base::{Control, Reporter};
+use ergodic_core::design::Values;
 use ergodic_core::engine::{RunSection, Start};
 use ergodic_data::{Guesses, Loaded, Table};
-use ergodic_diagnostics::SummaryRow;
-use ergodic_diagnostics::ess::ess_bulk;
+use ergodic_diagnostics::{SummaryRow, ess_bulk};
 use ergodic_language::Own;
 
 /// A model and its data, prepared once: samplers that are tried on it share its mode.

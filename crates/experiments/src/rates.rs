@@ -22,8 +22,8 @@ use super::problem::{Problem, at, draws, info, log_slope, mean_and_sd, row, tabl
 use super::{BenchOptions, BenchTable, Finding, Plot};
 use crate::error::BenchError;
 use ergodic_analysis::Run;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
+use ergodic_base::{Purpose, stream};
 use ergodic_core::samplers::WEIGHT;
 use ergodic_data::Table;
 

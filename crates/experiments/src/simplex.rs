@@ -16,19 +16,17 @@ use statrs::function::beta::checked_beta_reg;
 
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use crate::error::BenchError;
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Settings, Value};
 use ergodic_base::special::logistic;
-use ergodic_core::design::columns::Values;
-use ergodic_core::design::matrix::{Design, ModelFrame};
-use ergodic_core::design::response::ResponseUse;
-use ergodic_core::engine::chain::dispersed_start;
+use ergodic_core::design::{Design, ModelFrame, ResponseUse, Values};
+use ergodic_core::engine::dispersed_start;
 use ergodic_core::engine::start::SPREAD;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, Model, ModelOptions, SimplexCounts};
 use ergodic_core::oracle::Oracle;
 use ergodic_core::samplers::{self, Phase, SamplerEntry, Target, Tick};
-use ergodic_data::table::Table;
+use ergodic_data::Table;
 use ergodic_diagnostics::kolmogorov::distance_from_uniform;
 
 /// Counts of the sparse experiment.

@@ -13,7 +13,7 @@ use super::problem::{Problem, draws, mean_and_sd, row, table};
 use super::{BenchOptions, BenchTable, Finding, Plot};
 use crate::error::BenchError;
 use ergodic_analysis::{JobError, Run};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 use ergodic_core::engine::{RunView, Start};
 use ergodic_data::Table;
 use ergodic_diagnostics::distance::{Cloud, compare};

@@ -14,18 +14,14 @@ use rayon::prelude::*;
 use super::mixture::{FORMULA, Found, chain, model};
 use super::{BenchOptions, BenchTable, Cell, Plot};
 use crate::error::BenchError;
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::Values;
+use ergodic_base::{Control, Purpose, stream};
+use ergodic_core::design::{Columns as _, Values};
 use ergodic_core::formula::quote_name;
 use ergodic_core::models::Model;
-use ergodic_data::load::load;
-use ergodic_data::sniff::ImportOptions;
-use ergodic_data::table::Table;
+use ergodic_data::{ImportOptions, Table, load};
 use ergodic_diagnostics::partition::variation_of_information;
-use ergodic_diagnostics::rhat::rhat;
+use ergodic_diagnostics::rhat;
 
 /// Seeds per start.
 const SEEDS: usize = 5;

@@ -8,15 +8,11 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::BenchOptions;
 use super::problem::table;
 use crate::error::BenchError;
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::special::logistic;
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::Values;
+use ergodic_base::{Control, Purpose, stream};
+use ergodic_core::design::{Columns as _, Values};
 use ergodic_core::formula::quote_name;
-use ergodic_data::Table;
-use ergodic_data::load::load;
-use ergodic_data::sniff::ImportOptions;
+use ergodic_data::{ImportOptions, Table, load};
 
 /// A table whose last column is the outcome.
 pub struct Tall {

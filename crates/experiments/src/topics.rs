@@ -20,17 +20,13 @@ use super::chain::{self, Chain};
 use super::problem::lines_of;
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use crate::error::BenchError;
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::{Labels, Values};
+use ergodic_base::{Control, Purpose, stream};
+use ergodic_core::design::{Columns as _, Labels, Values};
 use ergodic_core::models::topics::{Synthetic, SyntheticShape};
 use ergodic_core::models::{Corpus, Model};
 use ergodic_core::samplers::{Output, WORDS_HELD_OUT};
-use ergodic_data::load::load;
-use ergodic_data::sniff::ImportOptions;
-use ergodic_data::table::Table;
+use ergodic_data::{ImportOptions, Table, load};
 
 /// Seeds per line.
 const SEEDS: usize = 5;

@@ -18,14 +18,12 @@ use super::problem::{is_above, mean_with_error};
 use super::topics::{corpus, model, subset, tabulated};
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use crate::error::BenchError;
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Control, Purpose, stream};
 use ergodic_core::models::Model;
 use ergodic_core::models::topics::{Synthetic, SyntheticShape};
 use ergodic_core::samplers::{self, Output, TOPICS, Target, excess_of_minibatches};
-use ergodic_data::load::load;
-use ergodic_data::sniff::ImportOptions;
+use ergodic_data::{ImportOptions, load};
 
 /// Seeds per line, those of the source.
 const SEEDS: usize = 5;

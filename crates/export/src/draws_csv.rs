@@ -9,8 +9,8 @@ use std::io::{self, Read, Write};
 
 use super::Results;
 use super::number::{parse, shortest};
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
 use ergodic_core::samplers::{WEIGHT, weight_column};
 
 /// The columns before the variables.

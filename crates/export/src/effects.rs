@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::{Class, ParamId};
 
 use super::number::{or_na, shortest};
 use super::spreadsheet::inert;

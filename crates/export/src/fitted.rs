@@ -2,7 +2,7 @@
 
 use super::{Results, RunFolder};
 use ergodic_analysis::predict::{Fitted, PredictError};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 
 impl RunFolder {
     /// The model that the draws of `results`, those of this folder, were made with, from its recipe and its data.

@@ -12,13 +12,11 @@ use super::claim::{self, Claim};
 use super::manifest::other_arithmetic;
 use super::saved::{Damage, RECIPE, SAVING, SavedFiles};
 use super::{ExportError, Results, files, journal, saving};
-use ergodic_analysis::recipe::SAMPLE_PREFIX;
-use ergodic_analysis::{Job, Recipe};
+use ergodic_analysis::{Job, Recipe, SAMPLE_PREFIX};
+use ergodic_base::RunningMoments;
 use ergodic_base::draws::ChainDraws;
-use ergodic_base::moments::RunningMoments;
-use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::checkpoint::{self, ChainMark, Marks};
-use ergodic_core::engine::run::Continuation;
+use ergodic_core::engine::{Continuation, Sampling as _};
 
 #[cfg(test)]
 mod tests;

@@ -23,21 +23,18 @@ use super::manifest::Manifest;
 use super::saved::SavedFiles;
 use super::{ExportError, Results};
 use ergodic_analysis::{Job, Run};
+use ergodic_base::ParamId;
 use ergodic_base::checksum::{checksum, seal};
-use ergodic_base::param::ParamId;
-use ergodic_core::engine::Sampling as _;
-use ergodic_core::engine::monitor::Report;
-use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{
-    ChainState, Published, RunState, RunView, StopReason, checkpoint, labels,
+    ChainState, ChainView, Published, Report, RunState, RunView, Sampling as _, StopReason,
+    checkpoint, labels,
 };
 
 mod recovery;
 #[cfg(test)]
 mod tests;
 
-pub use recovery::{Recovered, read};
-pub(crate) use recovery::{has_no_beginning, judge_recovered};
+pub(crate) use recovery::{has_no_beginning, judge_recovered, read};
 
 /// File name of the draws.
 pub const DRAWS: &str = "journal.dat";

@@ -38,7 +38,7 @@ impl Label {
 
     /// The label of the run folder `folder`; `None` where it has none that can be read.
     pub fn read(folder: &Path) -> Option<Self> {
-        let text = ergodic_data::bounded::read_text(&folder.join(LABEL)).ok()?;
+        let text = ergodic_data::read_text(&folder.join(LABEL)).ok()?;
         let Self { name, note } = toml::from_str(&text).ok()?;
         Some(Self::new(
             &name.unwrap_or_default(),

@@ -17,7 +17,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_core::engine::found::Found;
 
 pub mod check;
@@ -28,12 +28,12 @@ mod error;
 pub mod files;
 mod fitted;
 mod folder;
-pub mod journal;
+mod journal;
 pub mod label;
 pub mod likelihood;
 mod log_lik;
 pub mod loo;
-pub mod manifest;
+mod manifest;
 pub mod number;
 mod partitions;
 mod place;
@@ -44,20 +44,25 @@ mod results;
 pub mod resume;
 pub mod run_comparison;
 mod saved;
-pub mod saving;
+mod saving;
 pub mod scores;
 pub mod spreadsheet;
-pub mod starts;
+mod starts;
 pub mod summary;
 mod topics;
-pub mod trajectories;
+mod trajectories;
 
 pub use claim::Claim;
 pub use error::ExportError;
 pub use folder::RunFolder;
+pub use journal::Journal;
+pub use manifest::{ChainManifest, Manifest, StopRule};
 pub use place::{check_place, check_spares};
 pub use results::{Results, starts_of};
 pub use saved::Damage;
+pub use saving::Saved;
+pub use starts::read_start;
+pub use trajectories::{TrajectoriesError, trajectories};
 
 /// One way of writing results.
 pub struct Format {
@@ -226,10 +231,10 @@ pub fn write(format: &Format, results: &Results, path: &Path) -> Result<(), Expo
     write_watched(format, results, path, &Control::default())
 }
 
-/// Writes results as [`write`] does, to a file that may be given up while it is written.
+/// Writes results as [`write()`] does, to a file that may be given up while it is written.
 ///
 /// # Errors
-/// As [`write`], and somebody cancelled: what stood there before stays.
+/// As [`write()`], and somebody cancelled: what stood there before stays.
 pub fn write_watched(
     format: &Format,
     results: &Results,

@@ -8,10 +8,10 @@ use serde_json::{Map, Value as Json, json};
 use super::number::shortest;
 use super::spreadsheet::inert;
 use super::{ExportError, files, predictions, write_file};
+use ergodic_analysis::ComparedRow;
 use ergodic_analysis::likelihood::LikelihoodFit;
-use ergodic_analysis::likelihood_comparison::ComparedRow;
 use ergodic_analysis::predict::plug_in::PlugIn;
-use ergodic_core::estimators::mixed::fit::FixedEffect;
+use ergodic_core::estimators::mixed::FixedEffect;
 use ergodic_core::families::Outcome;
 
 /// Everything but fitted values, numbers that are not finite as null.

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use ergodic_analysis::hold_out::FittedRows;
-use ergodic_analysis::recipe::Scale;
-use ergodic_analysis::{Job, bias_check, templates};
-use ergodic_base::param::ParamId;
-use ergodic_base::reporter::Warning;
+use ergodic_analysis::{Job, Scale, bias_check, templates};
+use ergodic_base::{ParamId, Warning};
 use ergodic_core::arithmetic::Class;
 use ergodic_core::design::censoring;
 use ergodic_core::engine::{
@@ -355,9 +353,8 @@ mod tests {
 
     use super::*;
     use ergodic_analysis::Recipe;
-    use ergodic_base::control::Control;
-    use ergodic_base::rng::Streams;
     use ergodic_base::settings::Value;
+    use ergodic_base::{Control, Streams};
 
     /// A text's priors hold as they are written, whatever its parameters are called.
     #[test]

@@ -9,8 +9,8 @@ use super::number::shortest;
 use super::spreadsheet::inert;
 use super::{ExportError, write_file};
 use ergodic_analysis::predict::Predictions;
-use ergodic_base::param::{Class, ParamId};
-use ergodic_core::design::response::ResponseKind;
+use ergodic_base::{Class, ParamId};
+use ergodic_core::design::ResponseKind;
 
 /// File name of predictions.
 pub const FILE: &str = "predictions.csv";

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::folder::relative_to;
 use super::{ExportError, RunFolder, write_file};
-use ergodic_analysis::Recipe;
-use ergodic_analysis::recipe::{DataSection, SAMPLE_PREFIX};
+use ergodic_analysis::{DataSection, Recipe, SAMPLE_PREFIX};
 
 /// Ending of the file name.
 pub const EXTENSION: &str = "ergodic";
@@ -115,7 +114,7 @@ impl Project {
     /// # Errors
     /// One sentence: it is not there, is no project, or is of another version.
     pub fn read(path: &Path) -> Result<Self, ExportError> {
-        let text = ergodic_data::bounded::read_text(path)
+        let text = ergodic_data::read_text(path)
             .map_err(|error| ExportError::at("The project cannot be read", error, path))?;
         let mut project: Self = toml::from_str(&text).map_err(|error| {
             let place = error.span().map_or(String::new(), |span| {

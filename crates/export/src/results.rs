@@ -4,27 +4,20 @@ use std::sync::Arc;
 
 use super::draws_csv::ReadDraws;
 use super::manifest::Manifest;
-use ergodic_analysis::Job;
-use ergodic_analysis::bayes_factor::BayesFactor;
 use ergodic_analysis::predict::log_lik::LogLik;
-use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::Corrected;
+use ergodic_analysis::{BayesFactor, Job, Sensitivity};
 use ergodic_base::draws::{DrawList, LabelList};
-use ergodic_base::moments::RunningMoments;
-use ergodic_base::param::ParamId;
-use ergodic_core::engine::Sampling as _;
+use ergodic_base::{ParamId, RunningMoments};
 use ergodic_core::engine::checkpoint::ChainMark;
 use ergodic_core::engine::found::Found;
 use ergodic_core::engine::keep::NotKept;
-use ergodic_core::engine::labels;
-use ergodic_core::engine::protocol::ChainView;
-use ergodic_core::engine::{Report, RunView};
+use ergodic_core::engine::{ChainView, Report, RunView, Sampling as _, labels};
 use ergodic_core::samplers::{WEIGHT, energy_column, weight_column};
 use ergodic_diagnostics::energy::ebfmi;
 use ergodic_diagnostics::estimates::{Estimate, estimates};
 use ergodic_diagnostics::extra::{Extra, ExtraInputs, Extras};
-use ergodic_diagnostics::inefficiency::Inefficiency;
-use ergodic_diagnostics::{SummaryRow, summarise, weights};
+use ergodic_diagnostics::{Inefficiency, SummaryRow, summarise, weights};
 
 /// Results in memory, of a run or read from files.
 #[derive(Clone, Debug)]

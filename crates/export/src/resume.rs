@@ -7,10 +7,9 @@ use super::folder::Standing;
 use super::manifest::{Manifest, other_arithmetic};
 use super::{Claim, ExportError, RunFolder};
 use ergodic_analysis::{Job, JobError, Recipe};
-use ergodic_base::control::Control;
-use ergodic_core::engine::StopReason;
-use ergodic_core::engine::run::Continuation;
-use ergodic_data::load::Loaded;
+use ergodic_base::Control;
+use ergodic_core::engine::{Continuation, StopReason};
+use ergodic_data::Loaded;
 
 /// A run of a folder, ready to go on.
 pub struct Resumed {

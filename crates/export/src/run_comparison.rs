@@ -9,7 +9,7 @@ use super::number::or_na;
 use super::{ExportError, loo, write_file};
 use ergodic_analysis::loo::{Comparison, CrossValidation};
 use ergodic_analysis::run_comparison::{Change, ParameterRow, RunComparison};
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
 use ergodic_diagnostics::bias::Interval;
 use ergodic_diagnostics::distance::Distances;
 

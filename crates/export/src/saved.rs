@@ -14,7 +14,7 @@ use super::results::{Results, info_of};
 use super::{ExportError, files, partitions, summary};
 use ergodic_base::draws::DrawList;
 use ergodic_core::engine::{checkpoint, found, gradients};
-use ergodic_data::bounded::Bounded;
+use ergodic_data::Bounded;
 
 /// File name of the manifest.
 pub const MANIFEST: &str = "run.json";

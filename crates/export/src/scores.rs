@@ -11,7 +11,7 @@ use super::{ExportError, Results, write_file};
 use ergodic_analysis::predict::scores::{
     ChainTime, INTERVALS, PredictionScores, ScoresCompared, compare,
 };
-use ergodic_core::design::response::ResponseKind;
+use ergodic_core::design::ResponseKind;
 
 /// The columns of a table of scores. `part` says what a line is of: `score` with its name in `of` and its value and standard
 /// error; `course` with what `x` counts, draws or seconds, in `of`, and the mean log density as its value; `roc` with the threshold

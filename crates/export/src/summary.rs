@@ -9,14 +9,12 @@ use serde_json::{Map, Value};
 
 use super::manifest::Manifest;
 use super::{Results, number};
-use ergodic_analysis::bayes_factor::BayesFactor;
-use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::Corrected;
-use ergodic_base::param::ParamId;
-use ergodic_diagnostics::SummaryRow;
+use ergodic_analysis::{BayesFactor, Sensitivity};
+use ergodic_base::ParamId;
 use ergodic_diagnostics::estimates::Estimate;
-use ergodic_diagnostics::inefficiency::Inefficiency;
 use ergodic_diagnostics::zero_variance::ZeroVarianceRow;
+use ergodic_diagnostics::{Inefficiency, SummaryRow};
 
 /// Column names, in order.
 pub const COLUMNS: [&str; 12] = [

@@ -2,7 +2,7 @@
 
 use super::{ExportError, RunFolder};
 use ergodic_analysis::{Job, JobError};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_core::engine::checkpoint::ChainMark;
 use ergodic_core::engine::trajectories::{FromChain, TrajectoryError, trajectories as followed};
 

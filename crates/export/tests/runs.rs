@@ -9,21 +9,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ergodic_analysis::{Job, Recipe, Run};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::settings::Value;
 use ergodic_core::arithmetic::Class;
 use ergodic_core::engine::found::clusters::Clusters;
-use ergodic_core::engine::protocol::{RunState, StopReason};
-use ergodic_core::engine::{RunView, Sampling as _};
-use ergodic_export::journal::Journal;
-use ergodic_export::manifest::Manifest;
+use ergodic_core::engine::{RunState, RunView, Sampling as _, StopReason};
 use ergodic_export::resume::{self, Further};
-use ergodic_export::{Claim, Results, RunFolder};
+use ergodic_export::{Claim, Journal, Manifest, Results, RunFolder};
 use support::{ENDLESS, draws, job, start, wait};
 
 /// Partitions of a run, by chain: draw and labels.
 fn partitions(view: &RunView) -> Vec<Vec<(u64, Vec<u32>)>> {
-    let list = |chain: &ergodic_core::engine::protocol::ChainView| {
+    let list = |chain: &ergodic_core::engine::ChainView| {
         let labels = chain.draws.labels.iter();
         labels.map(|(k, labels)| (k, labels.to_vec())).collect()
     };

@@ -8,8 +8,7 @@ use crate::graph::{Graph, Id, Node};
 use crate::place::{Fault, Span, hint};
 use crate::syntax::{Binary, Expr, ExprKind, Statement, Tree};
 use crate::vectors::VectorColumns;
-use ergodic_core::design::columns::Columns as Table;
-use ergodic_core::design::matrix::Predictor;
+use ergodic_core::design::{Columns as Table, Predictor};
 
 /// Constants that every program knows.
 pub(crate) const CONSTANTS: [(&str, f64); 2] =

@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use rand::RngExt as _;
 
 use crate::limits::Limits;

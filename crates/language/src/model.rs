@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use ergodic_base::param::ParamId;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::{ChainRng, ParamId};
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
 use ergodic_core::design::ObservationModel;
 use ergodic_core::models::{

@@ -6,12 +6,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::special::softplus;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
-use ergodic_core::design::matrix::Predictor;
-use ergodic_core::design::observation::{ObservationModel, ObservationRows, ReadError};
-use ergodic_core::design::response::{ResponseInfo, ResponseKind};
+use ergodic_core::design::{
+    ObservationModel, ObservationRows, Predictor, ReadError, ResponseInfo, ResponseKind,
+};
 
 use crate::across::Across;
 use crate::code::{Code, RowCode, Store};

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use ergodic_base::settings::{Declared as _, Field, Settings};
-use ergodic_core::design::matrix::Design;
-use ergodic_core::design::response::ResponseUse;
+use ergodic_core::design::{Design, ResponseUse};
 use ergodic_core::models::translation::{Context, NoTranslation, Translation};
 use ergodic_core::models::{Model, ModelError, ModelOptions, ModelSpec, PriorSpec, Template};
 

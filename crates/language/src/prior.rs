@@ -4,7 +4,7 @@
 //! for the density has no factor that makes up for what is cut off. Ascending numbers of one prior are drawn each by itself and sorted,
 //! which is the same.
 
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
 use ergodic_core::models::NoPriorDraws;
 

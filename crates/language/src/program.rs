@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use ergodic_core::design::columns::{ColumnKind, Columns as Table};
-use ergodic_core::design::matrix::{Design, Predictor};
+use ergodic_core::design::{ColumnKind, Columns as Table, Design, Predictor};
 use ergodic_core::formula::quote_name;
 use ergodic_core::models::Model;
 

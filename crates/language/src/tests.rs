@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ergodic_core::design::matrix::Predictor;
+use ergodic_core::design::Predictor;
 use ergodic_core::models::{Model, Rows};
 use proptest::prelude::*;
 
@@ -248,7 +248,7 @@ fn programs() -> Vec<(&'static str, Vec<(String, Predictor)>)> {
 /// Positions near 0, but not so near that a difference could step across a kink there.
 fn position(dim: usize, seed: u64) -> Vec<f64> {
     use rand::RngExt as _;
-    let mut rng = ergodic_base::rng::stream(seed, 0, ergodic_base::rng::Purpose::Data);
+    let mut rng = ergodic_base::stream(seed, 0, ergodic_base::Purpose::Data);
     (0..dim)
         .map(|_| {
             let size: f64 = rng.random_range(0.01..1.0);

@@ -2,7 +2,7 @@
 //!
 //! Parameters that no distribution has, such as a standard deviation that has overflowed, give NaN.
 
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 pub(crate) use ergodic_base::special::logistic as share;
 use rand::RngExt as _;
 use rand_distr::{

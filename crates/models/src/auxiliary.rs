@@ -4,11 +4,10 @@ use super::chance::{self, Chance, ChanceSpec};
 use super::positive::{Positive, PositiveSpec};
 use super::prior::Prior;
 use super::{ModelError, ModelOptions, ParamInfo};
-use crate::design::matrix::Design;
+use crate::design::Design;
 use crate::families::rows::ResponseScale;
 use crate::families::{Auxiliary, Support};
-use ergodic_base::param::ParamId;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::{ChainRng, ParamId};
 
 /// What a template says about one of these parameters.
 #[derive(Clone, Debug)]

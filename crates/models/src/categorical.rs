@@ -30,11 +30,9 @@ use super::{
     ParamInfo, Posterior, PriorDraws, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch,
     Template, sum_of_rows,
 };
-use crate::design::matrix::Design;
-use crate::design::response::{ResponseKind, ResponseUse};
-use ergodic_base::param::{Class, ParamId};
-use ergodic_base::rng::ChainRng;
+use crate::design::{Design, ResponseKind, ResponseUse};
 use ergodic_base::special::{log_logistic, logistic};
+use ergodic_base::{ChainRng, Class, ParamId};
 
 /// α of every category where the user sets none: that of the paper's experiments, which expects few common categories.
 const DEFAULT_CONCENTRATION: f64 = 0.1;

@@ -7,9 +7,8 @@ use statrs::function::gamma::ln_gamma;
 
 use super::prior_text::{PriorError, PriorProblem, PriorText};
 use super::{ModelError, ModelOptions, ParamInfo, PriorSource};
-use ergodic_base::param::ParamId;
-use ergodic_base::rng::ChainRng;
 use ergodic_base::special::logistic;
+use ergodic_base::{ChainRng, ParamId};
 
 /// The form of the prior of a chance, for people.
 pub(super) const FORM: &str = "beta(a, b) with a and b above 0";

@@ -10,13 +10,11 @@ use std::sync::Arc;
 use super::default_priors::DefaultPriors;
 use super::prior::{Prior, PriorRows, significant};
 use super::{ModelError, ModelOptions, NoPriorDraws, ParamInfo, PriorSource};
-use crate::design::DesignTerm;
-use crate::design::matrix::Design;
+use crate::design::{Design, DesignTerm};
 use crate::families::rows::ResponseScale;
 use ergodic_base::linalg::dot;
 use ergodic_base::numerals::rounded;
-use ergodic_base::param::{Class, ParamId};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::{ChainRng, Class, ParamId};
 
 mod meaning;
 

@@ -11,11 +11,10 @@ use super::{
     RowLikelihood, Rows, Shard, moments_of_scores,
 };
 use crate::allocations::count_during;
-use crate::design::matrix::Design;
-use crate::design::response::ResponseKind;
+use crate::design::{Design, ResponseKind};
 use crate::numerics::elementary::LANES;
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 mod cases;
 mod options;

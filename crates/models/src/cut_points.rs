@@ -10,10 +10,8 @@
 use super::coefficients::{Coefficients, prior_place};
 use super::prior::Prior;
 use super::{ModelError, ModelOptions, ParamInfo, PriorSource};
-use crate::design::matrix::Design;
-use crate::design::response::MAX_LEVELS;
-use ergodic_base::param::{Class, ParamId};
-use ergodic_base::rng::ChainRng;
+use crate::design::{Design, MAX_LEVELS};
+use ergodic_base::{ChainRng, Class, ParamId};
 
 /// Key of the prior of all cut points, with words for it.
 pub(super) const CUTS: (&str, &str) = ("cut", "Cut points between levels");

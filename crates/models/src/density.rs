@@ -4,7 +4,7 @@
 //! data, or use the structure of a likelihood, refuse it with a reason.
 
 use super::{ChosenBy, Model, ParamInfo, Posterior, PriorSource, RowLikelihood, Rows};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use rand::RngExt as _;
 
 /// A log density on R^D: all that somebody else's model must bring.

@@ -21,33 +21,41 @@ mod build;
 pub mod censoring;
 pub mod checks;
 mod codes;
-pub mod coding;
-pub mod columns;
-pub mod confounding;
+mod coding;
+mod columns;
+mod confounding;
 pub(crate) mod design_term;
-pub mod error;
+mod error;
 mod exact_fit;
 pub mod lump_levels;
 mod many_levels;
-pub mod matrix;
+mod matrix;
 mod model_frame;
-pub mod observation;
+mod observation;
 pub mod ordered_levels;
-pub mod rating;
+mod rating;
 mod remark;
-pub mod response;
+mod response;
 mod response_columns;
-pub mod scaling;
+mod scaling;
 mod separation;
 pub(crate) mod smooth;
 pub(crate) mod spline;
 pub mod terms;
 pub(crate) mod transform;
 
+pub use coding::{
+    CodedColumn, Coding, ComparedRows, GroupColumn, NewGroups, NewRows, UnknownGroups,
+    UnknownLevels,
+};
 pub use columns::{ColumnInfo, ColumnKind, Columns, Labels, MemoryColumns, Values};
+pub use confounding::{Direction, GroupColumns, directions};
 pub use design_term::DesignTerm;
-pub use error::DesignError;
+pub use error::{DesignError, name_hint};
 pub use matrix::{Design, GroupDesign, GroupFactor, ModelFrame, Predictor, Scaling};
 pub use observation::{ObservationModel, ObservationRows, ReadError};
+pub use rating::is_rating;
 pub use remark::Remark;
-pub use response::{ResponseInfo, ResponseKind, ResponseUse};
+pub use response::{
+    MAX_CATEGORIES, MAX_LEVELS, OutcomeLevels, ResponseInfo, ResponseKind, ResponseUse, fits,
+};

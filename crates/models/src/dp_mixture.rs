@@ -34,12 +34,9 @@ use super::{
     ChosenBy, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior,
     Prior, PriorSource, PriorSpec, Simulation, Template,
 };
-use crate::design::Remark;
-use crate::design::matrix::{Design, Predictor};
-use crate::design::response::ResponseUse;
-use ergodic_base::reporter::Reporter;
-use ergodic_base::rng::ChainRng;
+use crate::design::{Design, Predictor, Remark, ResponseUse};
 use ergodic_base::settings::{Declared as _, Field};
+use ergodic_base::{ChainRng, Reporter};
 
 pub mod concentration;
 pub mod counts;
@@ -209,7 +206,7 @@ impl DpMixtureModel {
     }
 }
 
-/// The reported quantities, in the order in which samplers write them ([`Mixture::summarise`]).
+/// The reported quantities, in the order in which samplers write them.
 impl Mixture {
     /// The model of units that are not rows of a table.
     pub fn into_model(self) -> Arc<dyn Model> {

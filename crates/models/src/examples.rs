@@ -14,11 +14,9 @@ use super::{
     NoPriorDraws, ParamInfo, Posterior, Prior, PriorDraws, PriorOf, PriorSource, PriorSpec,
     RowLikelihood, Rows, Scratch, Template, sum_of_rows,
 };
-use crate::design::matrix::{Design, Predictor};
-use crate::design::response::ResponseKind;
-use ergodic_base::param::ParamId;
-use ergodic_base::rng::ChainRng;
+use crate::design::{Design, Predictor, ResponseKind};
 use ergodic_base::settings::Field;
+use ergodic_base::{ChainRng, ParamId};
 
 mod described;
 mod gaussian_mixture;

@@ -40,13 +40,10 @@ use super::{
     Posterior, Prior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch,
     Template, sum_of_rows,
 };
-use crate::design::matrix::Design;
-use crate::design::observation::ObservationModel;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ObservationModel, ResponseUse};
 use ergodic_base::linalg::{axpy, dot};
-use ergodic_base::param::ParamId;
-use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Declared as _, Field};
+use ergodic_base::{ChainRng, ParamId};
 
 mod described;
 mod observation;

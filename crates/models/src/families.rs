@@ -4,10 +4,9 @@
 //! read, its link, its parameters besides the linear predictor, its log density with derivatives, and how to draw from it.
 //! Families are told apart by [`Family`]; their identifiers are text only in recipes, on the command line and in files.
 
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
-use crate::design::matrix::Design;
-use crate::design::response::{ResponseKind, ResponseUse};
+use crate::design::{Design, ResponseKind, ResponseUse};
 use ergodic_base::special::logistic;
 use notation::Notation;
 use rows::{MAX_AUX, RowUse};
@@ -16,7 +15,7 @@ pub(crate) mod bernoulli;
 mod beta;
 pub(crate) mod binomial;
 mod censoring;
-pub mod choices;
+mod choices;
 mod gamma;
 mod gaussian;
 mod gaussian_se;
@@ -653,3 +652,5 @@ pub struct UnknownFamily(pub String);
 
 #[cfg(test)]
 mod tests;
+
+pub use choices::FAMILY_CHOICES;

@@ -7,8 +7,7 @@ use super::auxiliary::Parameter;
 use super::coefficients::Coefficients;
 use super::cut_points::CutPoints;
 use super::{Block, NoPriorDraws, ParamInfo};
-use ergodic_base::param::{Class, ParamId};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::{ChainRng, Class, ParamId};
 
 /// See the module.
 pub(super) struct Head {

@@ -41,18 +41,15 @@ use super::{
     ParamInfo, Posterior, PriorDraws, RoundTrip, RowLikelihood, Rows, Scratch, Template,
     sum_of_rows,
 };
-use crate::design::matrix::{Design, Scaling};
-use crate::design::response::ResponseUse;
-use crate::families::Family;
-use crate::families::bernoulli;
+use crate::design::{Design, ResponseUse, Scaling};
 use crate::families::binomial::weighted_rows;
 use crate::families::rows::{FamilyRows, RowFamily};
+use crate::families::{Family, bernoulli};
 use crate::numerics::wishart::NormalInverseWishart;
 use coordinates::{Layout, MAX_TERMS, PopulationPrior};
 use ergodic_base::linalg::{Cholesky, dot};
-use ergodic_base::param::{Class, ParamId};
-use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Declared as _, Settings};
+use ergodic_base::{ChainRng, Class, ParamId};
 use rows::{GroupedRows, SEGMENT};
 
 mod coordinates;

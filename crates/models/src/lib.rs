@@ -35,15 +35,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::design::matrix::Design;
-use crate::design::observation::ObservationModel;
-use crate::design::response::{ResponseKind, ResponseUse};
+use crate::design::{Design, ObservationModel, ResponseKind, ResponseUse};
 use crate::families::{Family, FamilyError};
 use crate::formula::quote_name;
-use ergodic_base::param::ParamId;
-use ergodic_base::reporter::Reporter;
-use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Field, SettingError, Settings};
+use ergodic_base::{ChainRng, ParamId, Reporter};
 
 #[cfg(test)]
 mod allocations;
@@ -71,7 +67,7 @@ mod hierarchy;
 mod likelihood;
 pub(crate) mod linear;
 pub(crate) mod logistic;
-pub mod marginal;
+mod marginal;
 pub mod mixed;
 pub(crate) mod multinomial;
 pub mod names;
@@ -82,7 +78,7 @@ pub(crate) mod ordered;
 pub(crate) mod poisson;
 pub(crate) mod positive;
 pub mod predicts;
-pub mod prior;
+mod prior;
 mod prior_of;
 mod prior_text;
 mod regression;

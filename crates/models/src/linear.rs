@@ -17,8 +17,7 @@ use super::coefficients::{INTERCEPT, SLOPES};
 use super::regression::{priors_with, regression};
 use super::translation::{Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::families::Family;
 use ergodic_base::settings::Settings;
 

@@ -19,8 +19,7 @@ use std::sync::Arc;
 use super::regression::{COEFFICIENT_PRIORS, Parts, Regression, regression};
 use super::translation::{Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::families::{Family, bernoulli};
 use ergodic_base::settings::Settings;
 

@@ -74,7 +74,7 @@ impl Marginal {
 mod tests {
     use super::*;
     use crate::conformance::{categorical_design, example_design};
-    use crate::design::response::{ResponseKind, ResponseUse};
+    use crate::design::{ResponseKind, ResponseUse};
     use crate::{Model, ModelOptions, REGISTRY};
     use ergodic_base::settings::Settings;
     use statrs::distribution::{Beta, Continuous as _, Gamma, Normal, StudentsT};

@@ -58,14 +58,13 @@ use super::{
     NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorOf, PriorSource, RoundTrip, RowLikelihood,
     Rows, Scratch, Template, sum_of_rows,
 };
-use crate::design::matrix::Design;
+use crate::design::Design;
 use crate::families::Family;
 use crate::families::rows::{AuxLanes as _, ResponseScale, RowFamily, value_or};
 use curves::Curve;
 use ergodic_base::linalg::axpy;
-use ergodic_base::param::{Class, INTERCEPT, ParamId};
-use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Declared as _, Settings};
+use ergodic_base::{ChainRng, Class, INTERCEPT, ParamId};
 use frame::Frame;
 use options::{MixedSettings, PRIORS, Parametrisation};
 use parameters::{check_keys, effect_params, make_term};

@@ -25,14 +25,11 @@ use super::{
     Posterior, PriorDraws, PriorOf, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
     unordered_levels,
 };
-use crate::design::DesignTerm;
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, DesignTerm, ResponseUse};
 use crate::families::rows::ResponseScale;
 use crate::families::unordered::{MAX_PREDICTORS, Unordered};
 use ergodic_base::linalg::{axpy, dot};
-use ergodic_base::param::{Class, ParamId};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::{ChainRng, Class, ParamId};
 
 mod described;
 

@@ -33,12 +33,10 @@ use super::{
     Posterior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Template,
     refuse_group_terms, sum_of_rows, unordered_levels,
 };
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::families::unordered::{MAX_PREDICTORS, Unordered};
-use ergodic_base::param::{Class, INTERCEPT, ParamId};
-use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
+use ergodic_base::{ChainRng, Class, INTERCEPT, ParamId};
 
 mod activation;
 mod described;

@@ -16,8 +16,7 @@ use super::cut_points::CUTS;
 use super::regression::regression;
 use super::translation::{Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, PriorSpec, RoundTrip, Storage, Template};
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::families::Family;
 use ergodic_base::settings::Settings;
 

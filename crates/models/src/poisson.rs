@@ -13,8 +13,7 @@ use std::sync::Arc;
 use super::regression::{COEFFICIENT_PRIORS, regression};
 use super::translation::{Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::families::Family;
 use ergodic_base::settings::Settings;
 

@@ -4,8 +4,7 @@
 
 use super::prior::{Prior, significant};
 use super::{ModelError, ModelOptions, ParamInfo, PriorSource};
-use ergodic_base::param::ParamId;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::{ChainRng, ParamId};
 
 /// What a template says about one of its positive parameters.
 #[derive(Clone, Debug)]

@@ -12,9 +12,9 @@ use statrs::function::gamma::{gamma_lr, gamma_ur, ln_gamma};
 
 use super::prior_text::{Argument, PriorError, PriorProblem, PriorText};
 use super::{Covariates, LinearRows};
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::dot;
 use ergodic_base::numerals::to_digits;
-use ergodic_base::rng::ChainRng;
 
 /// The forms of the [`Prior`] of a real parameter, for people.
 pub(crate) const FORMS: &str = "normal(mean, sd), student_t(df, location, scale), laplace(location, scale), \

@@ -17,13 +17,11 @@ use super::{
     ModelOptions, NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorSpec, RowLikelihood, Rows,
     Scratch, Storage, blocks_by_name, moments_of_scores, sum_of_rows,
 };
-use crate::design::matrix::Design;
-use crate::design::response::ResponseKind;
+use crate::design::{Design, ResponseKind};
 use crate::families::rows::{FamilyRows, Fit, ResponseScale, RowFamily, RowUse, value_or};
 use crate::families::{Family, FamilyError};
 use crate::numerics::pages::Pages;
-use ergodic_base::reporter::Reporter;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::{ChainRng, Reporter};
 
 /// Priors of a template whose only parameters are coefficients.
 pub(super) const COEFFICIENT_PRIORS: PriorSpec = PriorSpec {

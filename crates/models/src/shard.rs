@@ -12,8 +12,8 @@ use super::{
     Rows, Scratch, sum_of_rows,
 };
 use crate::numerics::elementary::Lane;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::ChainRng;
 
 /// A shard of a [`Model`] that has rows.
 pub struct Shard {

@@ -1,7 +1,7 @@
 //! Data made by a model: parameters from the prior, rows for them.
 
 use super::Rows;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 /// Why nothing is drawn from a prior, or no rows are made by it, in words that can follow "because".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

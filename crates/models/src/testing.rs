@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
-use crate::design::Columns;
-use crate::design::columns::{MemoryColumns, Values};
-use crate::design::matrix::{Design, ModelFrame};
-use crate::design::response::{ResponseInfo, ResponseKind, ResponseUse};
+use crate::design::{
+    Columns, Design, MemoryColumns, ModelFrame, ResponseInfo, ResponseKind, ResponseUse, Values,
+};
 use crate::models::{Model, ModelOptions, Rows, Template, find};
 
 #[path = "testing/factorization.rs"]

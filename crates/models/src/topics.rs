@@ -27,9 +27,8 @@ use super::{
     ChosenBy, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior,
     PriorSource, PriorSpec, Simulation, Template,
 };
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
-use ergodic_base::rng::ChainRng;
+use crate::design::{Design, ResponseUse};
+use ergodic_base::ChainRng;
 use ergodic_base::settings::{Declared as _, Field};
 
 pub mod corpus;

@@ -11,8 +11,8 @@ use std::ops::Range;
 
 use super::prior::Prior;
 use super::{ModelOptions, ParamInfo};
+use crate::design::Design;
 use crate::design::lump_levels::OTHER;
-use crate::design::matrix::Design;
 pub(super) use crate::families::notation::{comment, quoted};
 use crate::formula::{Formula, term_label};
 use ergodic_base::numerals::thousands;

@@ -3,9 +3,8 @@
 use rand::seq::SliceRandom as _;
 
 use super::ModelError;
-use crate::design::matrix::Design;
-use ergodic_base::param::INTERCEPT;
-use ergodic_base::rng::{Purpose, stream};
+use crate::design::Design;
+use ergodic_base::{INTERCEPT, Purpose, stream};
 
 /// Units of a design, and the unit of each row.
 pub struct Units {

@@ -1,15 +1,14 @@
 //! The chains of a run that pictures are drawn of: those that did not fail.
 
 use super::{FigureInputs, ReportError};
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
 use ergodic_core::engine::found::Found;
 use ergodic_core::estimators::Search;
 use ergodic_core::models::Marginal;
 use ergodic_core::samplers::{DIVERGENT, energy_column};
 use ergodic_diagnostics::bias::BiasReport;
-use ergodic_diagnostics::divergent_pairs::{DivergentPair, worst_pairs};
-use ergodic_diagnostics::{SummaryRow, weights};
+use ergodic_diagnostics::{DivergentPair, SummaryRow, weights, worst_pairs};
 use ergodic_export::Results;
 
 /// The working chains of a run.

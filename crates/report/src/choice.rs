@@ -2,7 +2,7 @@
 
 use super::ReportError;
 use ergodic_base::names::nearest;
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::{Class, ParamId};
 
 /// The parameters that `wanted` names, in its order, each once. A text names one parameter or several with commas between them;
 /// `b` stands for all of `b[…]`, and `theta[*,age]` for the vector that these are of. Commas inside names need no quotes.

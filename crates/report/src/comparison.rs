@@ -1,7 +1,7 @@
 //! Densities of several samplers on one model over each other.
 
 use ergodic_analysis::comparison::{Measured, Row};
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
 
 use super::ReportError;
 use super::figure::{Axis, Figure, Ink, Key, Line, Panel, Swatch};

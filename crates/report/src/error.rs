@@ -8,8 +8,7 @@ use ergodic_analysis::effects::EffectsError;
 use ergodic_analysis::loo::LooError;
 use ergodic_analysis::predict::scores::ScoresError;
 use ergodic_diagnostics::Missing;
-use ergodic_export::ExportError;
-use ergodic_export::trajectories::TrajectoriesError;
+use ergodic_export::{ExportError, TrajectoriesError};
 
 /// Why a picture or a report could not be made: one sentence.
 #[derive(Debug, thiserror::Error)]

@@ -9,13 +9,12 @@ use ergodic_analysis::loo::{CrossValidation, LooError, cross_validate};
 use ergodic_analysis::predict::scores::{PredictionScores, ScoresError};
 use ergodic_analysis::predict::{Fitted, PredictError, PredictOptions, Predictions};
 use ergodic_analysis::prior_predictive::PriorPredictive;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::names::nearest;
 use ergodic_core::engine::gradients::is_gradient;
 use ergodic_core::engine::trajectories::{FromChain, TrajectoryError};
-use ergodic_export::trajectories::TrajectoriesError;
-use ergodic_export::{Results, scores};
+use ergodic_export::{Results, TrajectoriesError, scores};
 
 /// What a figure is drawn of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use super::figure::{Axis, Figure, Ink, Key, Panel, Rule, Shape, Swatch};
 use super::{Chains, Needs, OtherRun, ReportError, choice};
-use ergodic_base::param::Class;
+use ergodic_base::Class;
 use ergodic_base::ticks::padded;
 use ergodic_diagnostics::Missing;
 
@@ -279,7 +279,7 @@ impl FigureEntry {
     }
 
     /// The parameters that it shows where none is named: those that move, for a constant has no picture. Of a run
-    /// with divergent transitions a pair is the worst one ([`ergodic_diagnostics::divergent_pairs`]).
+    /// with divergent transitions a pair is the worst one ([`ergodic_diagnostics::worst_pairs`]).
     pub fn of_its_own(&self, chains: &Chains<'_>) -> Vec<usize> {
         if self.compares == Compares::Pair
             && let Some(worst) = chains.worst_pair()

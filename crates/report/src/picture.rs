@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::figure::drawn;
 use super::{Access, Chains, Figure, FigureEntry, FigureInputs, OtherRun, ReportError};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_export::Results;
 
 /// What a picture is written as.

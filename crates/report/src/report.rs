@@ -6,17 +6,15 @@
 use self::answers::Answers;
 use self::estimates::{MOST_EFFECTS, corrected, not_kept};
 use super::{Chains, FIGURES, Figure, Needs, ReadModel, ReportError};
-use ergodic_analysis::description::Description;
 use ergodic_analysis::effects::Effects;
 use ergodic_analysis::predict::r2::R2;
 use ergodic_analysis::predict::scores::PredictionScores;
-use ergodic_analysis::{JobError, Recipe};
-use ergodic_base::control::Control;
+use ergodic_analysis::{Description, JobError, Recipe};
+use ergodic_base::Control;
 use ergodic_core::design::censoring;
 use ergodic_core::engine::found::Found;
 use ergodic_export::label::Label;
-use ergodic_export::manifest::Manifest;
-use ergodic_export::{Results, RunFolder};
+use ergodic_export::{Manifest, Results, RunFolder};
 
 mod answers;
 mod estimates;

@@ -14,22 +14,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use ergodic_analysis::description::Description;
 use ergodic_analysis::effects::EffectsOptions;
 use ergodic_analysis::hold_out::HoldOut;
 use ergodic_analysis::predict::Fitted;
-use ergodic_analysis::{Job, Recipe};
-use ergodic_base::control::Control;
+use ergodic_analysis::{Description, Job, Recipe};
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
+use ergodic_base::{Control, ParamId};
 use ergodic_core::engine::StopReason;
 use ergodic_core::engine::checkpoint::{ChainMark, Marks};
 use ergodic_core::engine::found::clusters::Clusters;
 use ergodic_core::engine::trajectories::trajectories;
 use ergodic_core::samplers::{DIVERGENT, WEIGHT};
 use ergodic_diagnostics::quantiles;
-use ergodic_export::manifest::StopRule;
-use ergodic_export::{Results, RunFolder, summary};
+use ergodic_export::{Results, RunFolder, StopRule, summary};
 use ergodic_report::report::{self, Column};
 use ergodic_report::{
     Access, Chains, FIGURES, Figure, FigureEntry, FigureInputs, OtherRun, OtherShown,

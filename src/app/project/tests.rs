@@ -4,7 +4,7 @@ use crate::app::{
     DataCommand, DraftChange, PathCommand, Pick, Product, ProjectCommand, Question, RunCommand,
 };
 use ergodic_analysis::Recipe;
-use ergodic_core::engine::run_section::RunSection;
+use ergodic_core::engine::RunSection;
 
 /// A session with a finished, saved run of a table in its folder.
 fn with_run() -> Session {

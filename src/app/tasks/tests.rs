@@ -7,7 +7,7 @@ use crate::app::{
     ProjectCommand, Question, RunCommand,
 };
 use ergodic_analysis::likelihood::LikelihoodOptions;
-use ergodic_core::engine::run_section::RunSection;
+use ergodic_core::engine::RunSection;
 use ergodic_diagnostics::zero_variance::Order;
 
 /// The thread that does the work.

@@ -7,7 +7,7 @@ use crate::app::opening::DataCommand;
 use crate::app::page::Page;
 use crate::app::running::RunCommand;
 use crate::app::testing::Session;
-use ergodic_base::reporter::Severity;
+use ergodic_base::Severity;
 use ergodic_base::settings::Value;
 use ergodic_diagnostics::Verdict;
 

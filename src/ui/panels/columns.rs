@@ -3,7 +3,7 @@
 use crate::ui::icons;
 use crate::ui::widgets::number;
 use ergodic_core::design::{ColumnInfo, ColumnKind};
-use ergodic_data::profile::{Profile, ProfileKind};
+use ergodic_data::{Profile, ProfileKind};
 
 /// The icon of a column's kind.
 pub fn icon(info: &ColumnInfo, profile: Option<&Profile>) -> char {

@@ -8,18 +8,17 @@ use super::page::{middle_column, page_head, problem_banner};
 use crate::app::comparing::{self, Compared, Comparison};
 use crate::app::draft_pictures::DraftPicture;
 use crate::app::{AppState, Command, DraftChange, DraftCommand, Page};
-use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::{draft_picture, menu};
 use crate::ui::plots::overlay::{OverlaidCurve, overlay_ui};
-use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, Field, number, progress};
+use crate::ui::{icons, tasks};
 use ergodic_analysis::comparison::{Measured, Row, Spread, Variant, VariantError, unit_of_cost};
 use ergodic_core::samplers::names::NUTS;
 use ergodic_core::samplers::{SamplerEntry, SamplerSpec, recommend};
-use ergodic_diagnostics::verdict::RHAT_LIMIT;
+use ergodic_diagnostics::RHAT_LIMIT;
 
 #[cfg(test)]
 mod tests;

@@ -180,7 +180,7 @@ mod tests {
     use crate::app::testing::Session;
     use crate::ui::testing::page_harness;
     use egui_kittest::kittest::Queryable as _;
-    use ergodic_data::sniff::{ColumnKindOverride, ImportOptions};
+    use ergodic_data::{ColumnKindOverride, ImportOptions};
 
     #[test]
     fn importing_goes_on_to_the_model() {

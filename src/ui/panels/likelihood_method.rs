@@ -4,8 +4,7 @@ use eframe::egui::Ui;
 
 use crate::ui::widgets::{NumberField, Segments};
 use ergodic_analysis::likelihood::LikelihoodOptions;
-use ergodic_core::estimators::mixed::fit::Method;
-use ergodic_core::estimators::mixed::{Fineness, LEAST_DRAWS, MOST_DRAWS, MOST_NODES};
+use ergodic_core::estimators::mixed::{Fineness, LEAST_DRAWS, MOST_DRAWS, MOST_NODES, Method};
 use ergodic_core::families::Family;
 
 /// Words, methods and whether REML, for Gaussian responses; then for others.

@@ -20,9 +20,8 @@ use crate::ui::widgets::button::link;
 use crate::ui::widgets::{
     Button, Chip, Field, empty_state, heading, hint, inset, number, paint, sentence,
 };
-use ergodic_base::reporter::Severity;
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::response::ResponseUse;
+use ergodic_base::Severity;
+use ergodic_core::design::{Columns as _, ResponseUse};
 
 mod cards;
 mod drag;

@@ -19,8 +19,8 @@ use crate::ui::widgets::badge::paint_verdict;
 use crate::ui::widgets::{
     Button, heading, hint, number, progress, sentence, sentence_line, surface,
 };
-use ergodic_base::reporter::{Severity, Warning};
 use ergodic_base::shown::capitalised;
+use ergodic_base::{Severity, Warning};
 
 /// A file that is being read shows its progress this often.
 pub const PROGRESS_TIME: Duration = Duration::from_millis(100);

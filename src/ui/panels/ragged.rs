@@ -8,8 +8,7 @@ use crate::app::DataCommand;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, inset, list_card, number, paint, sentence, sentence_line};
-use ergodic_data::ragged::{RaggedLines, RaggedRows};
-use ergodic_data::sniff::ImportOptions;
+use ergodic_data::{ImportOptions, RaggedLines, RaggedRows};
 
 /// Delimiters that can be chosen instead.
 const DELIMITERS: [(char, &str); 4] = [

@@ -8,7 +8,7 @@ use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::{self, Button};
-use ergodic_analysis::recipe::AUTO;
+use ergodic_analysis::AUTO;
 use ergodic_core::samplers;
 
 mod calibration;

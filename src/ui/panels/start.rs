@@ -16,7 +16,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::button::link;
 use crate::ui::widgets::{Button, Field, heading, list_card, number, paint, sentence_line};
-use ergodic_data::public::PUBLIC_SETS;
+use ergodic_data::PUBLIC_SETS;
 use ergodic_data::samples::{self, Sample};
 
 /// Height of an example's card.

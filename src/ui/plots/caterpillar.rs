@@ -8,8 +8,8 @@ use super::legend::DOT;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::{name_chars, name_width};
 use crate::ui::widgets::{name, number, paint};
+use ergodic_base::ParamId;
 use ergodic_base::numerals::plural;
-use ergodic_base::param::ParamId;
 
 /// The effect of one group.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use super::data_table::{PlotData, picture_table_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::name_chars;
 use crate::ui::widgets::{name, number, paint};
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
 
 /// One variable.
 #[derive(Clone, Debug)]

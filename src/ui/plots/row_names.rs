@@ -6,7 +6,7 @@ use super::axes::Shown;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::{name_chars, name_width};
 use crate::ui::widgets::{name, paint};
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
 
 /// Points that names have at most, less than a margin of the axes can be.
 const WIDEST: f32 = 110.0;

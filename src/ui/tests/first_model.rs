@@ -12,7 +12,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::panels::Views;
 use crate::ui::testing::Shown;
 use crate::ui::{shell, shortcuts};
-use ergodic_data::roles::Role as ColumnRole;
+use ergodic_data::Role as ColumnRole;
 
 /// Most clicks, or keys, that the way may take.
 const MOST: usize = 5;
@@ -121,7 +121,7 @@ impl User<'_> {
             let state = &self.session().state;
             let entry = state.selected().unwrap();
             let draws = entry.view().map_or(0, |view| {
-                let of = |chain: &ergodic_core::engine::protocol::ChainView| chain.iterations;
+                let of = |chain: &ergodic_core::engine::ChainView| chain.iterations;
                 view.chains.iter().map(of).max().unwrap_or(0)
             });
             if state.page == Page::Runs && draws > 0 {

@@ -12,7 +12,7 @@ use crate::ui::panels::Views;
 use crate::ui::testing::{Shown, page_harness};
 use crate::ui::{shell, shortcuts};
 use ergodic_analysis::Recipe;
-use ergodic_core::engine::run_section::RunSection;
+use ergodic_core::engine::RunSection;
 use ergodic_export::project::Project;
 
 /// The whole window, keyboard included.

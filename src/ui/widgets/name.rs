@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ergodic_base::ParamId;
 use ergodic_base::names::shorten_term;
-use ergodic_base::param::ParamId;
 
 /// `names` in forms of at most `max_chars` characters, no two alike: terms inside brackets keep three letters and an
 /// ellipsis, the end of the name stays; what would then coincide is cut where the names are the same and shows where

@@ -2,9 +2,8 @@
 
 use crate::Job;
 use crate::scored_points::{SCORE_ROWS, ScoredPoints, Scorer, oracle_of};
-use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::engine::RunView;
-use ergodic_core::engine::Sampling as _;
+use ergodic_base::{Purpose, stream};
+use ergodic_core::engine::{RunView, Sampling as _};
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::stein::{Discrepancy, tested_discrepancy};
 

@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{Job, JobError, Run};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::settings::Value;
-use ergodic_core::engine::RunView;
-use ergodic_core::engine::run_section::DEFAULT_DRAWS;
+use ergodic_core::engine::{DEFAULT_DRAWS, RunView};
 use ergodic_core::samplers::Schedule;
 
 /// The setting that is halved.

@@ -1,7 +1,7 @@
 //! Calibration of every template that can be simulated, and of posteriors that are wrong on purpose.
 
 use super::*;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::settings::{Default, Kind, Value};
 use ergodic_core::models::REGISTRY;
 

@@ -12,9 +12,8 @@ use rayon::prelude::*;
 
 use super::statistic::p_in_words;
 use super::{Band, SURPRISING};
-use ergodic_base::control::Control;
 use ergodic_base::numerals::fixed;
-use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::{ChainRng, Control, Purpose, stream};
 use rand::RngExt as _;
 use rand_distr::{Binomial, Distribution as _};
 

@@ -14,9 +14,8 @@
 
 use super::super::predict::log_lik::replicated::{Replicates, Row};
 use super::SURPRISING;
-use ergodic_base::numerals::plural;
-use ergodic_base::numerals::{fixed, thousands};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::numerals::{fixed, plural, thousands};
+use ergodic_base::{Purpose, stream};
 use ergodic_diagnostics::kolmogorov;
 use ergodic_diagnostics::loo::{Scorer, threshold};
 use rand::RngExt as _;

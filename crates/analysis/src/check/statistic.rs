@@ -5,7 +5,7 @@
 
 use super::{Band, SURPRISING};
 use ergodic_base::numerals::{brief, fixed, thousands};
-use ergodic_core::design::response::{ResponseInfo, ResponseKind};
+use ergodic_core::design::{ResponseInfo, ResponseKind};
 
 /// A number of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

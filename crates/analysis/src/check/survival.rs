@@ -8,7 +8,7 @@
 use super::Band;
 use super::cells::Counts;
 use super::turnbull::Distribution;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::numerals::fixed;
 use ergodic_core::design::censoring::{self, Censoring};
 

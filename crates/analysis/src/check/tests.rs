@@ -12,7 +12,7 @@ use super::calibration::isotonic;
 use super::statistic::Statistic;
 use super::*;
 use crate::Recipe;
-use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::{ChainRng, Purpose, stream};
 
 mod references;
 mod residual_means;

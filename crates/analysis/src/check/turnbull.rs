@@ -21,7 +21,7 @@
 //! curvature alone, made ascending by isotonic regression (Groeneboom and Wellner 1992; Wellner and Zhan 1997 for both together).
 
 use super::calibration::isotonic;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_core::design::censoring::Censoring;
 
 /// How far the largest derivative of the mean of log L towards a piece may be above 1 where steps end. The mean lies below its maximum by
@@ -335,7 +335,7 @@ fn beyond(shares: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
     use Censoring::{Left, Right, Seen};
-    use ergodic_base::rng::{ChainRng, Purpose, stream};
+    use ergodic_base::{ChainRng, Purpose, stream};
     use rand::RngExt as _;
 
     fn of(outcomes: &[f64], statuses: &[Censoring]) -> Distribution {

@@ -6,12 +6,10 @@ use super::what_if::{Change, Rows, To};
 use super::words::{self, is_share};
 use super::{Derived, EffectsError, EffectsOptions, find, is_zero_or_one, mean};
 use crate::predict::{self, Fitted};
-use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::brief;
-use ergodic_base::param::ParamId;
-use ergodic_core::design::coding::CodedColumn;
-use ergodic_core::design::response::{ResponseInfo, ResponseKind};
+use ergodic_base::{Control, ParamId};
+use ergodic_core::design::{CodedColumn, ResponseInfo, ResponseKind};
 
 /// Groups of rows whose observed shares stand behind a curve, at most, and rows in each at least.
 const GROUPS: usize = 20;

@@ -1,9 +1,8 @@
 //! Quantities derived from draws, with what the draws and their chains say of them.
 
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
-use ergodic_diagnostics::mcse::mcse_quantile;
-use ergodic_diagnostics::{SummaryRow, quantiles, summarise, weights};
+use ergodic_diagnostics::{SummaryRow, mcse_quantile, quantiles, summarise, weights};
 
 use super::EffectsOptions;
 

@@ -12,10 +12,10 @@
 
 use super::derived::Layout;
 use super::{Derived, EffectsError, EffectsOptions};
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
 use ergodic_base::shown::shortened;
-use ergodic_core::design::error::name_hint;
+use ergodic_core::design::name_hint;
 
 /// Deepest nesting, far beyond any that people write: the reader goes down a few calls for each.
 const MAX_NESTING: usize = 100;

@@ -1,7 +1,7 @@
 //! Grouping factors, whose groups are compared and whose expected outcomes are told as those of the levels of a predictor are.
 
+use ergodic_core::design::CodedColumn;
 use ergodic_core::design::Columns as _;
-use ergodic_core::design::coding::CodedColumn;
 
 use super::{EffectsError, EffectsOptions};
 use crate::predict::Fitted;

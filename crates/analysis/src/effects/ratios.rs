@@ -1,8 +1,8 @@
 //! exp of coefficients: ratios of odds, rates, means or medians.
 
-use ergodic_base::control::Control;
-use ergodic_base::param::ParamId;
-use ergodic_core::design::response::{ResponseInfo, ResponseKind};
+use ergodic_base::Control;
+use ergodic_base::ParamId;
+use ergodic_core::design::{ResponseInfo, ResponseKind};
 use ergodic_core::families::Link;
 use ergodic_core::formula::Elementwise;
 

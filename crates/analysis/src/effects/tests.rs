@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::recipe::Recipe;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::special::logistic;
+use ergodic_base::{Purpose, stream};
 
 mod groups;
 

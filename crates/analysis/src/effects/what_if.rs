@@ -4,11 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::EffectsError;
-use ergodic_core::design::coding::{Coding, GroupColumn, NewGroups, NewRows};
 use ergodic_core::design::lump_levels::OTHER;
-use ergodic_core::design::{ColumnInfo, Columns, DesignError, Labels, MemoryColumns, Values};
+use ergodic_core::design::{
+    Coding, ColumnInfo, Columns, DesignError, GroupColumn, Labels, MemoryColumns, NewGroups,
+    NewRows, Values,
+};
 use ergodic_core::formula::{Elementwise, Factor, Function, Operator};
-use ergodic_data::table::Table;
+use ergodic_data::Table;
 
 /// Share of a column's spread that numbers are moved by for a slope: at the cube root of the rounding error of numbers the errors
 /// of rounding and of the third derivative are the same in order (Press, Teukolsky, Vetterling, Flannery 2007, section 5.7).

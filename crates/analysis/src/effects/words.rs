@@ -2,7 +2,7 @@
 //! error of the number moves, and no more than two of the standard deviation.
 
 use ergodic_base::numerals::{brief, fixed, significant};
-use ergodic_core::design::response::{ResponseInfo, ResponseKind};
+use ergodic_core::design::{ResponseInfo, ResponseKind};
 
 use super::{Conditional, Contrast, Curve, Effect, Effects};
 use crate::predict;

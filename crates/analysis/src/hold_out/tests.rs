@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Recipe;
-use ergodic_core::design::columns::{MemoryColumns, Values};
+use ergodic_core::design::{MemoryColumns, Values};
 
 fn table() -> MemoryColumns {
     let texts = [

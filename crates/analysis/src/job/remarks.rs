@@ -2,7 +2,7 @@
 
 use crate::Recipe;
 use crate::remark::Remark;
-use ergodic_base::reporter::Warning;
+use ergodic_base::Warning;
 use ergodic_core::engine::Start;
 use ergodic_core::engine::start::SPREAD;
 use ergodic_core::estimators::ModeError;

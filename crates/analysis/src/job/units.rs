@@ -2,8 +2,8 @@
 
 use super::Job;
 use crate::templates;
-use ergodic_base::param::Class;
-use ergodic_core::design::response::ResponseKind;
+use ergodic_base::Class;
+use ergodic_core::design::ResponseKind;
 
 impl Job {
     /// Whether parameters are reported that belong to predictors, so that they differ between predictors as they are and standardised

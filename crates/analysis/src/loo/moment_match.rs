@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::{CrossValidation, LooError};
 use crate::predict::Fitted;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::models::{LogDensity, Model};
 use ergodic_diagnostics::loo::moment_match::{Draws, Target};

@@ -7,11 +7,11 @@ use super::{CrossValidation, LooError};
 use crate::hold_out::{HoldOut, NotHeldOut};
 use crate::predict::Fitted;
 use crate::{Job, JobError, Recipe};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::engine::{RunView, Sampling as _};
-use ergodic_data::load::Loaded;
-use ergodic_diagnostics::ess::ess_mean;
+use ergodic_data::Loaded;
+use ergodic_diagnostics::ess_mean;
 use ergodic_diagnostics::loo::RowScore;
 use ergodic_diagnostics::psis::smooth;
 

@@ -13,14 +13,11 @@
 use rand::seq::index::sample;
 
 use super::{LooError, scores, unusable};
-use crate::predict::Fitted;
-use crate::predict::PredictError;
 use crate::predict::log_lik::LogLikError;
-use ergodic_base::control::Control;
+use crate::predict::{Fitted, PredictError};
 use ergodic_base::draws::DrawList;
-use ergodic_base::numerals::plural;
-use ergodic_base::numerals::{fixed, thousands};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::numerals::{fixed, plural, thousands};
+use ergodic_base::{Control, Purpose, stream};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::loo::Loo;
 

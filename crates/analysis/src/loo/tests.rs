@@ -6,7 +6,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::*;
 use crate::{Recipe, Run};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

@@ -8,16 +8,13 @@
 
 use rayon::prelude::*;
 
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_core::design::Columns as _;
 use ergodic_core::design::censoring::Censoring;
-use ergodic_core::design::coding::{NewRows, UnknownGroups};
-use ergodic_core::design::ordered_levels;
-use ergodic_core::design::response::ResponseKind;
+use ergodic_core::design::{Columns as _, NewRows, ResponseKind, UnknownGroups, ordered_levels};
 use ergodic_core::formula::Elementwise;
 use ergodic_core::models::Model;
-use ergodic_data::table::Table;
+use ergodic_data::Table;
 
 use super::{Fitted, Posterior, PredictError, Work};
 

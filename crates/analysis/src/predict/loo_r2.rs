@@ -14,11 +14,9 @@ use rayon::prelude::*;
 use super::log_lik::LogLikError;
 use super::{Around, Fitted, INTERVAL, PredictError, Work};
 use crate::hold_out::SEED;
-use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_base::numerals::fixed;
-use ergodic_base::numerals::plural;
-use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::numerals::{fixed, plural};
+use ergodic_base::{ChainRng, Control, Purpose, stream};
 use ergodic_diagnostics::loo::{Chains, Scorer, threshold};
 use ergodic_diagnostics::quantiles;
 

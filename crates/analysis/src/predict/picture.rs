@@ -1,7 +1,7 @@
 //! Predicted against observed, small enough to draw however many rows there are.
 
 use super::Predictions;
-use ergodic_core::design::response::ResponseKind;
+use ergodic_core::design::ResponseKind;
 use ergodic_diagnostics::quantiles::NORMAL_90;
 
 /// Most groups of rows that observed shares are taken over, and least rows in one.

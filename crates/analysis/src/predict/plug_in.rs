@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::{PredictError, read_rows};
 use crate::likelihood::LikelihoodFit;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::numerals::plural;
 use ergodic_core::families::Outcome;
-use ergodic_data::table::Table;
+use ergodic_data::Table;
 
 /// The expected outcome of a row: of successes among trials their share; of ordered levels the mean of their places; the median where the response is a function of a
 /// column.

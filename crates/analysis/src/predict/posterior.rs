@@ -4,8 +4,8 @@ use ndarray::ArrayView1;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::{RowPrediction, most_probable};
-use ergodic_base::rng::{ChainRng, Purpose, stream};
-use ergodic_core::design::coding::NewRows;
+use ergodic_base::{ChainRng, Purpose, stream};
+use ergodic_core::design::NewRows;
 use ergodic_core::families::Outcome;
 use ergodic_core::families::unordered::{MAX_PREDICTORS, Unordered};
 use ergodic_core::formula::Elementwise;

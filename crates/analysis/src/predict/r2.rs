@@ -10,10 +10,10 @@ use rayon::prelude::*;
 
 use super::loo_r2::LooR2;
 use super::{Around, DRAWS, Fitted, INTERVAL, PredictError, Work};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::fixed;
-use ergodic_core::design::response::ResponseKind;
+use ergodic_core::design::ResponseKind;
 use ergodic_diagnostics::quantiles;
 
 /// Outcomes that are expected in all, at most: some seconds of one core.

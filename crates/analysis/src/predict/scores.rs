@@ -25,14 +25,11 @@ use rayon::prelude::*;
 use super::log_lik::LogLikError;
 use super::log_lik::replicated::{Replicates, Row};
 use super::{Fitted, PredictError, Work, most_probable, thinned};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_base::numerals::plural;
-use ergodic_base::numerals::thousands;
-use ergodic_core::design::coding::ComparedRows;
-use ergodic_core::design::response::{ResponseInfo, ResponseKind};
-use ergodic_core::design::{Columns as _, DesignError};
-use ergodic_data::table::Table;
+use ergodic_base::numerals::{plural, thousands};
+use ergodic_core::design::{Columns as _, ComparedRows, DesignError, ResponseInfo, ResponseKind};
+use ergodic_data::Table;
 use ergodic_diagnostics::loo::Total;
 use ergodic_diagnostics::scores::{Roc, Score, brier, roc};
 

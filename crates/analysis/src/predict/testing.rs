@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Fitted;
 use crate::Recipe;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 
 /// The models that `tests/reference/r2.py` and `loo_r2.py` are about, by name, template and formula: normal, Student-t, yes or no,

@@ -13,11 +13,9 @@ use super::plug_in::predict_file;
 use super::*;
 use crate::likelihood::{LikelihoodOptions, fit};
 use crate::recipe::Scale;
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Control, Purpose, stream};
 use ergodic_core::families::Family;
-use ergodic_data::load::Loaded;
-use ergodic_data::samples;
+use ergodic_data::{Loaded, samples};
 
 fn reference() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/lme4")

@@ -5,11 +5,8 @@ use super::{
     COORDINATES, DRAWS, Expected, JobError, LEAST_DRAWS, PreviewRows, PriorPredictive, Recipe,
     Simulated, categories,
 };
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::design::matrix::Design;
-use ergodic_core::design::response::ResponseKind;
-use ergodic_core::design::{ObservationModel, ObservationRows, ReadError};
+use ergodic_base::{Control, Purpose, stream};
+use ergodic_core::design::{Design, ObservationModel, ObservationRows, ReadError, ResponseKind};
 use ergodic_core::models::Model;
 
 /// The outcomes of rows that `reader` has read, as designs of regressions have them.

@@ -3,9 +3,8 @@
 use ndarray::{Array2, Axis};
 
 use super::{categorical, kept, numeric};
-use ergodic_base::param::INTERCEPT;
-use ergodic_core::design::matrix::Design;
-use ergodic_core::design::response::ResponseKind;
+use ergodic_base::INTERCEPT;
+use ergodic_core::design::{Design, ResponseKind};
 use ergodic_core::models::predicts::{Law, Point};
 
 /// The number that stands for the first category or level.

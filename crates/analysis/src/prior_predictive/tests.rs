@@ -6,11 +6,10 @@ use super::*;
 use crate::Job;
 use crate::calibration::built_in_job;
 use crate::job::model_frame;
-use ergodic_base::control::Control;
-use ergodic_base::rng::ChainRng;
-use ergodic_core::design::columns::Values;
+use ergodic_base::{ChainRng, Control};
+use ergodic_core::design::Values;
 use ergodic_core::models::DefaultPriors;
-use ergodic_data::table::Table;
+use ergodic_data::Table;
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, Poisson, StandardNormal};
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::recipe_keys::recipe_keys;
-use ergodic_core::engine::run_section::{DEFAULT_DRAWS, PRECISION_DRAWS};
+use ergodic_core::engine::{DEFAULT_DRAWS, PRECISION_DRAWS};
 
 const TEXT: &str =
     "[data]\nsource = \"a.csv\"\n[model]\ntemplate = \"logistic\"\nformula = \"y ~ x\"\n";

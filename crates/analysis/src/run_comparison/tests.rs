@@ -7,7 +7,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::*;
 use crate::Job;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::fit::Fitted;
 use ergodic_diagnostics::summarise;

@@ -2,14 +2,12 @@
 
 use super::{Change, ComparedRun, DataUsed, LEVEL, RunComparison, Verdict, has_one_model};
 use crate::recipe::Recipe;
-use ergodic_base::numerals::plural;
-use ergodic_base::numerals::{fixed, significant, thousands};
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
+use ergodic_base::numerals::{fixed, plural, significant, thousands};
 use ergodic_diagnostics::bias::{Interval, TOLERANCE};
 use ergodic_diagnostics::distance::{Apart, Distances};
 use ergodic_diagnostics::sentence::rhat_text;
-use ergodic_diagnostics::verdict::RHAT_LIMIT;
-use ergodic_diagnostics::weights;
+use ergodic_diagnostics::{RHAT_LIMIT, weights};
 
 /// Digits of a fingerprint that tell files apart for people.
 const FINGERPRINT: usize = 12;

@@ -6,8 +6,7 @@ use rand_distr::StandardNormal;
 use super::*;
 use crate::Recipe;
 use crate::calibration::built_in_job;
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Control, Purpose, stream};
 
 fn job(template: &str, changes: &[&str]) -> Job {
     let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ergodic_analysis::{Job, Recipe, Run};
-use ergodic_base::control::Control;
-use ergodic_core::engine::RunView;
-use ergodic_core::engine::protocol::ChainView;
+use ergodic_base::Control;
+use ergodic_core::engine::{ChainView, RunView};
 
 /// Long enough for anything here on a busy machine; passing it means a hang.
 pub const PATIENCE: Duration = Duration::from_secs(120);

@@ -17,8 +17,7 @@ use crate::models::{Model, Posterior};
 use crate::oracle::{Centre, Oracle, StepError};
 use crate::samplers::{Kernel, KernelError, Output, Phase, Tick};
 use ergodic_base::draws::{Block, LabelList};
-use ergodic_base::moments::RunningMoments;
-use ergodic_base::rng::{Purpose, Streams, stream};
+use ergodic_base::{Purpose, RunningMoments, Streams, stream};
 
 /// Draws after which a block travels.
 const BLOCK_DRAWS: usize = 256;

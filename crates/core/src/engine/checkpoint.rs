@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::oracle::Oracle;
 use crate::samplers::{Kernel, StateVisitor};
 use ergodic_base::checksum::{seal, unseal};
-use ergodic_base::moments::RunningMoments;
-use ergodic_base::rng::{RngMark, Streams};
+use ergodic_base::{RngMark, RunningMoments, Streams};
 
 /// Begins the first line of the file: what it is and which version of the layout.
 const MAGIC: &str = "ergodic checkpoint 2";

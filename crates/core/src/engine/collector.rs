@@ -15,8 +15,8 @@ use super::publish::Published;
 use super::remark::Remark;
 use super::sampling::Sampling;
 use super::stages::{self, Stage};
+use ergodic_base::Warning;
 use ergodic_base::draws::{Block, ChainDraws, DrawList};
-use ergodic_base::reporter::Warning;
 use ergodic_diagnostics::summarise;
 
 /// Shortest time between published views: 25 per second is as fast as a trace needs to move.

@@ -14,8 +14,7 @@ use serde::de::DeserializeOwned;
 use super::protocol::RunView;
 use super::sampling::Sampling;
 use crate::samplers::SamplerEntry;
-use ergodic_diagnostics::SummaryRow;
-use ergodic_diagnostics::findings::Finding;
+use ergodic_diagnostics::{Finding, SummaryRow};
 
 pub mod clusters;
 mod shards;
@@ -81,6 +80,8 @@ impl<S: Summary> Told for S {
     }
 }
 
+type Recover = fn(&[String], &[&[u32]]) -> Option<Arc<dyn Told>>;
+
 /// A registered summary.
 #[derive(Debug)]
 pub struct Kind {
@@ -92,7 +93,7 @@ pub struct Kind {
     pub read: fn(&mut dyn Read) -> Option<Arc<dyn Told>>,
     decides: Option<fn(&SummaryRow) -> bool>,
     find: fn(&dyn Sampling, &RunView) -> Option<Arc<dyn Told>>,
-    recover: fn(&[String], &[&[u32]]) -> Option<Arc<dyn Told>>,
+    recover: Recover,
 }
 
 impl Kind {

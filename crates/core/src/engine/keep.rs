@@ -10,7 +10,7 @@
 
 use crate::models::ParamInfo;
 use crate::samplers::named_blocks::{matches, names_in, unknown};
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
 use ergodic_base::settings::SettingError;
 
 /// The setting.

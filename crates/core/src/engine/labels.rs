@@ -3,7 +3,7 @@
 
 use crate::models::Model;
 use ergodic_base::draws::{ChainDraws, LabelList, Labels};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 use ergodic_diagnostics::partition::numbered;
 
 /// Most units whose labels are kept.

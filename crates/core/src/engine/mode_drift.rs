@@ -5,10 +5,8 @@ use super::sampling::Sampling;
 use crate::samplers::recommend::Work;
 use ergodic_base::draws::DrawList;
 use ergodic_base::linalg::{axpy, dot};
-use ergodic_base::reporter::{Severity, Warning};
-use ergodic_diagnostics::Verdict;
-use ergodic_diagnostics::findings::Finding;
-use ergodic_diagnostics::verdict::Limits;
+use ergodic_base::{Severity, Warning};
+use ergodic_diagnostics::{Finding, Limits, Verdict};
 
 /// Words of the quick fix.
 pub const QUICK_FIX: &str = "Refresh centre";

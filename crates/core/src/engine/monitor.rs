@@ -17,17 +17,15 @@ use super::{gradients, unvisited};
 use crate::design::Remark;
 use crate::samplers::{DIVERGENT, energy_column};
 use ergodic_base::draws::DrawList;
-use ergodic_base::moments::RunningMoments;
-use ergodic_base::param::ParamId;
-use ergodic_base::reporter::Warning;
+use ergodic_base::{ParamId, RunningMoments, Warning};
 use ergodic_diagnostics::bias::BiasReport;
 use ergodic_diagnostics::estimates::{Estimate, estimates};
 use ergodic_diagnostics::extra::{Extra, ExtraInputs, Extras};
-use ergodic_diagnostics::findings::{Finding, VerdictInputs, judge};
 use ergodic_diagnostics::running::Running;
-use ergodic_diagnostics::verdict::Limits;
 use ergodic_diagnostics::zero_variance::Corrected;
-use ergodic_diagnostics::{Parted, SummaryRow, Verdict, energy, summarise, weights};
+use ergodic_diagnostics::{
+    Finding, Limits, Parted, SummaryRow, Verdict, VerdictInputs, energy, judge, summarise, weights,
+};
 
 /// Time between reports; longer when a report takes more than a tenth of it.
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -8,8 +8,8 @@ use crossbeam_channel::Sender;
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::ChainMark;
+use ergodic_base::Warning;
 use ergodic_base::draws::{Block, ChainDraws};
-use ergodic_base::reporter::Warning;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,8 +16,8 @@ use super::protocol::{
 use super::publish::Published;
 use super::sampling::Sampling;
 use super::{labels, stages};
+use ergodic_base::Streams;
 use ergodic_base::draws::{Block, ChainDraws};
-use ergodic_base::rng::Streams;
 
 /// Messages per chain that may wait for the collector; a full channel blocks the chains, so that memory is bounded.
 const MESSAGES_PER_CHAIN: usize = 4;

@@ -6,8 +6,8 @@ use super::keep;
 use super::start::{MOST_SPREAD, SPREAD, Start};
 
 use ergodic_base::settings::{Numbers, is_default};
-use ergodic_diagnostics::verdict::{Precision, RHAT_LIMIT};
 use ergodic_diagnostics::zero_variance::Order;
+use ergodic_diagnostics::{Precision, RHAT_LIMIT};
 
 /// Default of kept draws per chain: with four chains they give R-hat and tails enough to work with.
 pub const DEFAULT_DRAWS: u64 = 1000;

@@ -10,9 +10,8 @@ use super::start::{self, StartError};
 use crate::models::Model;
 use crate::oracle::Centre;
 use crate::samplers::{self, SamplerEntry, Target};
-use ergodic_base::param::ParamId;
-use ergodic_base::reporter::Warning;
 use ergodic_base::settings::Settings;
+use ergodic_base::{ParamId, Warning};
 
 /// A model, a sampler with every setting resolved, and a plan: immutable and shared by the chains of a run.
 pub trait Sampling: Send + Sync {

@@ -9,9 +9,8 @@ use super::remark::Remark;
 use super::run_section::{DEFAULT_DRAWS, RunSection};
 use super::sampling::Sampling;
 use crate::samplers::recommend::{Work, pass_secs, work_secs};
-use ergodic_base::reporter::Warning;
-use ergodic_diagnostics::SummaryRow;
-use ergodic_diagnostics::verdict::{ESS_PER_CHAIN, Precision, RHAT_LIMIT};
+use ergodic_base::Warning;
+use ergodic_diagnostics::{ESS_PER_CHAIN, Precision, RHAT_LIMIT, SummaryRow};
 
 /// Draws per chain at most: 16 times the usual. Who needs more has a problem that draws do not cure.
 pub const MOST_DRAWS: u64 = 16 * DEFAULT_DRAWS;

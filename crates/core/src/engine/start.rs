@@ -9,8 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::run_section::RunSection;
 use crate::models::{Model, NoPriorDraws, ParamInfo};
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::{Class, ParamId};
-use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::{ChainRng, Class, ParamId, Purpose, stream};
 
 /// Default distance of starts from the mode, in posterior standard deviations: wider than the posterior, so
 /// that R-hat can notice chains that have not yet forgotten their start.

@@ -10,8 +10,7 @@ use super::checkpoint::ChainMark;
 use super::sampling::Sampling;
 use crate::oracle::StepError;
 use crate::samplers::{KernelError, Trajectory};
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Control, Purpose, stream};
 
 /// Leapfrog steps of a trajectory: a few turns of a normal direction at usual step sizes.
 pub const STEPS: usize = 60;

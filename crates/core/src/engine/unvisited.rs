@@ -2,10 +2,9 @@
 
 use super::remark::Remark;
 use super::sampling::Sampling;
+use ergodic_base::Warning;
 use ergodic_base::draws::DrawList;
-use ergodic_base::reporter::Warning;
-use ergodic_diagnostics::Verdict;
-use ergodic_diagnostics::findings::Finding;
+use ergodic_diagnostics::{Finding, Verdict};
 
 /// How many of the modes that chains start in lie outside of what `chains` have seen, in some reported quantity
 /// whose draws are kept.

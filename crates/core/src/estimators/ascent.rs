@@ -6,7 +6,7 @@ use super::registry::{Plan, Way};
 use super::trace::Recorder;
 use super::{hessian_free, newton, stochastic};
 use crate::models::{Model, Rows};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::settings::Settings;
 
 /// Climbs from `u`, in place, by the stochastic or Hessian-free method of `plan`, Adam where it is `auto`. Nothing of the size D² is made,

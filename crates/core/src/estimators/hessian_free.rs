@@ -17,7 +17,7 @@ use super::mode::{ModeError, Objective, tick};
 use super::newton::climb_along;
 use super::registry::OptimiserSpec;
 use super::trace::Recorder;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::linalg::{axpy, dot};
 
 /// Most products for one step, as Martens.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::mode::{ModeError, Objective, tick};
 use super::registry::OptimiserSpec;
 use super::trace::Recorder;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::linalg::{axpy, dot};
 
 /// Pairs kept; the customary 10.

@@ -29,7 +29,7 @@ pub(crate) mod em;
 mod error;
 mod expectation;
 mod factor;
-pub mod fit;
+mod fit;
 mod gaussian;
 mod generalised;
 mod integral;
@@ -45,11 +45,11 @@ mod testing;
 mod tests;
 mod units;
 
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 
 pub use data::{MixedData, RandomTerm};
 pub use error::{Breakdown, Misfit, MixedError};
-pub use fit::{Method, MixedFit};
+pub use fit::{FixedEffect, GroupEffects, METHODS, Method, MixedFit, VarianceComponent};
 pub use gaussian::fit_gaussian;
 pub use generalised::fit_generalised;
 pub use integral::{Fineness, LEAST_DRAWS, MOST_DRAWS, MOST_NODES};

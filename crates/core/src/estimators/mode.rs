@@ -7,9 +7,8 @@ use super::trace::{Recorder, SUBSET, Search};
 use super::{hessian_free, lbfgs, newton, stochastic};
 use crate::models::{LogDensity, Model, RowLikelihood, Rows};
 use crate::oracle::{Centre, passes};
-use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot, symmetric_eigen};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Control, Purpose, stream};
 
 /// Above this many rows the first iterations use a subset: a Newton step on 20,000 rows brings the start within a few
 /// posterior standard deviations of the subset's mode, from which two or three full passes finish.
@@ -446,27 +445,24 @@ mod tests {
     #[test]
     fn the_peak_under_laplace_priors_is_found_at_their_kinks() {
         let recipe = |formula: &str| {
-            let mut recipe = crate::design::matrix::ModelFrame::new(formula.parse().unwrap());
+            let mut recipe = crate::design::ModelFrame::new(formula.parse().unwrap());
             recipe.standardize = true;
             recipe
         };
         let made = crate::synthetic::logistic(200, 5, 3, 0.2);
         let columns = (0..4).map(|j| {
             let values = made.x.chunks(5).map(|row| row[j + 1]).collect();
-            (
-                format!("x{j}"),
-                crate::design::columns::Values::Numbers(values),
-            )
+            (format!("x{j}"), crate::design::Values::Numbers(values))
         });
         let y = (
             "y".to_owned(),
-            crate::design::columns::Values::Numbers(made.y.clone()),
+            crate::design::Values::Numbers(made.y.clone()),
         );
         let table =
             crate::design::MemoryColumns::new("t", std::iter::once(y).chain(columns).collect())
                 .unwrap();
         let frame = recipe("y ~ x0 + x1 + x2 + x3");
-        let (design, _) = crate::design::matrix::Design::build(&table, &frame).unwrap();
+        let (design, _) = crate::design::Design::build(&table, &frame).unwrap();
         for standardize in [true, false] {
             let options = crate::models::ModelOptions {
                 priors: vec![("b".to_owned(), "laplace(0, 0.1)".to_owned())],

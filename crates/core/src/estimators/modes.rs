@@ -5,10 +5,8 @@ use std::sync::Arc;
 use super::mode::{ModeError, climb_from};
 use crate::models::{LinearRows, Model};
 use crate::oracle::Centre;
-use ergodic_base::control::Control;
 use ergodic_base::linalg::dot;
-use ergodic_base::reporter::Warning;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Control, Purpose, Warning, stream};
 
 /// Places from which modes are sought: of two modes that as many places lead to, one is missed once in 30,000 times.
 const STARTS: usize = 16;
@@ -124,9 +122,7 @@ fn is_log_concave(model: &dyn Model) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::design::MemoryColumns;
-    use crate::design::columns::Values;
-    use crate::design::matrix::{Design, ModelFrame};
+    use crate::design::{Design, MemoryColumns, ModelFrame, Values};
     use crate::models::{DensityModel, ModelOptions, density_of};
     use ergodic_base::settings::Settings;
 

@@ -3,7 +3,7 @@
 use super::mode::{ModeError, Objective, tick};
 use super::registry::OptimiserSpec;
 use super::trace::Recorder;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 
 /// Stop when another step would gain less than half of this, in nats: far below Monte Carlo error, above rounding.

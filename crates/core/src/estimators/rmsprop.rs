@@ -5,7 +5,7 @@
 
 use super::registry::OptimiserSpec;
 use super::stochastic::{Moment, Optimiser, SCALED_RATE, StochasticSettings, Update};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::settings::{Declared as _, Field};
 
 /// The memory of squared gradients.

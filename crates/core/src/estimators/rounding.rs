@@ -9,8 +9,7 @@ use crate::models::{Model, RowLikelihood, Rows};
 use crate::oracle::Centre;
 use ergodic_base::linalg::{axpy, dot};
 use ergodic_base::numerals::{brief, to_digits};
-use ergodic_base::param::ParamId;
-use ergodic_base::reporter::Warning;
+use ergodic_base::{ParamId, Warning};
 
 /// Rows whose scores are computed together: little memory, and no tiles of all rows are kept for one pass.
 const CHUNK_ROWS: usize = 1024;

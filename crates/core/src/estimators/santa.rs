@@ -26,7 +26,7 @@ use super::registry::OptimiserSpec;
 use super::rmsprop::DECAY;
 use super::sgd::MOMENTUM;
 use super::stochastic::{Moment, Optimiser, StochasticSettings, Update};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::settings::{Declared as _, Field};
 
 ergodic_base::settings! {

@@ -6,8 +6,8 @@
 use super::registry::OptimiserSpec;
 use super::stochastic::{Moment, Optimiser, RATE, StochasticSettings, Update, plain_rate};
 use crate::models::Model;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Declared as _, Field};
 
 /// The share of the last step that is kept.

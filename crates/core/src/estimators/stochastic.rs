@@ -14,10 +14,9 @@ use super::registry::OptimiserSpec;
 use super::trace::Recorder;
 use crate::models::{Model, Rows};
 use crate::oracle::{Minibatch, Scheme};
-use ergodic_base::control::Control;
 use ergodic_base::linalg::{axpy, symmetric_eigen};
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError, Settings};
+use ergodic_base::{ChainRng, Control, Streams};
 
 /// Share of the rows in a default minibatch, and its limits.
 const BATCH_SHARE: usize = 10;

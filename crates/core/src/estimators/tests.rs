@@ -9,13 +9,12 @@ use super::{
     AUTO, ModeError, Plan, REGISTRY, adadelta, adagrad, adam, ascend, find_mode, find_mode_by,
     hessian_free, lbfgs, rmsprop, santa, sgd,
 };
-use crate::design::matrix::{Design, ModelFrame};
+use crate::design::{Design, ModelFrame};
 use crate::models::{self, DefaultPriors, LogDensity, Model, ModelOptions, Rows};
 use crate::testing::GaussianRows;
 use crate::testing::tables::read_csv;
-use ergodic_base::control::Control;
-use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_base::settings::{Declared as _, Settings, Value};
+use ergodic_base::{ChainRng, Control, Purpose, stream};
 
 fn churn() -> Arc<dyn Model> {
     let table = read_csv(include_str!("../../../../sample_data/churn.csv"));

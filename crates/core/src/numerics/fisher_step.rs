@@ -14,8 +14,8 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::grad_window::variance_ratio;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, SymmetricEigen, axpy, dot, whiten};
-use ergodic_base::rng::ChainRng;
 
 /// Beyond k = 2, which makes draws of a normal posterior independent, draws only become negatively correlated.
 pub const K_INDEPENDENT: f64 = 2.0;
@@ -239,7 +239,7 @@ impl FisherStep {
 mod tests {
     use super::*;
     use ergodic_base::linalg::symmetric_eigen;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
     use rand::RngExt as _;
 
     /// a b for D×D matrices.

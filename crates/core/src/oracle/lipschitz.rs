@@ -13,7 +13,7 @@ use super::minibatch::below;
 use super::row_noise::{spread_rows, typical_point, typical_points};
 use crate::models::{LinearRows, RowLikelihood, Rows};
 use ergodic_base::linalg::{Cholesky, axpy, dot};
-use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::{ChainRng, Purpose, stream};
 
 /// Rows from which the noise under this choice is measured, over all points together.
 const NOISE_ROWS: usize = 40_000;

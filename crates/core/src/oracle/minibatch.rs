@@ -6,7 +6,7 @@ use rand::RngExt as _;
 
 use super::AliasTable;
 use crate::models::{BLOCK_ROWS, Rows};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 /// [`BLOCK_ROWS`] as numbers of rows are kept.
 const BLOCK: u32 = BLOCK_ROWS as u32;
@@ -209,7 +209,7 @@ pub fn below(rng: &mut ChainRng, bound: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
 
     /// Every scheme must give every row the same expected count.
     #[test]

@@ -12,7 +12,7 @@ use super::lipschitz::weighted_difference_noise;
 use super::minibatch::Scheme;
 use crate::models::{RowLikelihood, Rows};
 use ergodic_base::linalg::{Cholesky, add_outer_products, axpy};
-use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::{ChainRng, Purpose, stream};
 
 /// Rows from which the covariance of scores is estimated; its relative error is then about 1 %.
 const SCORE_ROWS: usize = 20_000;

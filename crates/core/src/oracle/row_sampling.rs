@@ -18,7 +18,7 @@ use crate::models::arithmetic::{LANES, Lane};
 use crate::models::{LinearRows, RowLikelihood, Rows};
 use crate::numerics::quadrature::gauss_hermite;
 use ergodic_base::linalg::{Cholesky, axpy};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 /// Nodes of the integral, which are evaluated together with the centre: exact for squares of the leading terms up to the sixth order
 /// of a difference.

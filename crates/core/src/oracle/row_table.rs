@@ -7,8 +7,8 @@
 
 use super::{Oracle, StepError};
 use crate::models::{Model, RowLikelihood, Rows, Scratch};
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::ChainRng;
 
 /// Rows whose gradients are computed together when all are needed.
 const CHUNK_ROWS: usize = 4096;

@@ -14,7 +14,7 @@ use super::row_noise::{
 };
 use crate::models::{RowLikelihood, Rows, Scratch};
 use ergodic_base::linalg::{axpy, matvec};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 /// The expansion of the gradients of rows at a centre, with working memory.
 pub struct SecondOrder {

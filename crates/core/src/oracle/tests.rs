@@ -1,11 +1,11 @@
 //! Unbiasedness over all minibatches of a tiny data set, identities at the centre, thread independence.
 
 use super::*;
-use crate::design::response::ResponseUse;
+use crate::design::ResponseUse;
 use crate::models::ModelOptions;
 use crate::samplers::testing::logistic_with_centre;
 use crate::testing::{GaussianRows, built_by, table_of};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 fn oracle(model: &Arc<GaussianRows>, centred: bool, parallel: bool) -> Oracle {
     let centre =

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Phase, Sampler, Target, Tick};
 use crate::models::Model;
 use crate::oracle::{Centre, Oracle};
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Settings, Value};
 
 /// Settings from pairs.

@@ -18,7 +18,7 @@
 
 use rand_distr::{Distribution as _, Exp1, Gamma, Poisson, StandardNormal};
 
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 /// Beyond this mean a Poisson count is as good as normal and its unit is lost in rounding.
 const LARGE_MEAN: f64 = 1e15;
@@ -77,7 +77,7 @@ impl Transition {
 mod tests {
     use super::*;
     use crate::samplers::testing::assert_moments;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
     use ergodic_diagnostics::kolmogorov::distance_from_uniform;
     use statrs::function::gamma::gamma_lr;
 

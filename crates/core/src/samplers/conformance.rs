@@ -11,8 +11,8 @@ use crate::allocations::count_during;
 use crate::models::Model;
 use crate::oracle::{Centre, Oracle};
 use crate::testing::GaussianRows;
-use ergodic_base::rng::{ChainRng, RngMark};
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::{ChainRng, RngMark};
 use ergodic_diagnostics::Remedy;
 
 const NUM_OBS: usize = 200;

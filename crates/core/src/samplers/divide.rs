@@ -53,9 +53,8 @@ use crate::estimators::{Plan, find_mode_by};
 use crate::models::{Model, Shard};
 use crate::oracle::{Centre, Oracle, StepError};
 use combine::{Combination, Combine, Combiner};
-use ergodic_base::control::Control;
-use ergodic_base::rng::{ChainRng, Streams, substream};
 use ergodic_base::settings::{Declared as _, Field, SettingError, Settings};
+use ergodic_base::{ChainRng, Control, Streams, substream};
 use ergodic_diagnostics::Remedy;
 
 pub mod combine;

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::models::{Block, Model, parts};
 use crate::oracle::{Centre, Oracle};
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared as _, SettingError, Settings, Value};
 
 /// Makes a kernel that stands at the given position.

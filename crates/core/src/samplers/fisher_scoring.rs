@@ -10,8 +10,8 @@ use super::StateVisitor;
 use super::fisher_scoring::osgfs_burn_in::{Criterion, CriterionSettings};
 use crate::numerics::fisher_step::FisherStep;
 use crate::oracle::{Oracle, StepError};
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{add_outer_products, axpy};
-use ergodic_base::rng::ChainRng;
 
 /// Position, gradient, step and criterion of a chain.
 #[derive(Debug)]

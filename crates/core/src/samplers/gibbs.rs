@@ -40,7 +40,7 @@ use super::{
 };
 use crate::models::{Block, Model, form_of, parts};
 use crate::oracle::{BlockView, Oracle, StepError};
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared, Field, SettingError, Settings};
 use ergodic_diagnostics::Remedy;
 

@@ -18,12 +18,11 @@ pub(super) mod gibbs_osgfs;
 pub(super) mod mixed;
 
 use super::{StateVisitor, Tick, Unsuitable};
-use crate::models::NormalInverseWishart;
-use crate::models::{Hierarchy, Model, Rows, Scratch};
+use crate::models::{Hierarchy, Model, NormalInverseWishart, Rows, Scratch};
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::full_data::hamiltonian::LogDensity;
 use ergodic_base::linalg::{Cholesky, axpy, dot, matvec};
-use ergodic_base::rng::{ChainRng, Streams, substream};
+use ergodic_base::{ChainRng, Streams, substream};
 
 pub(super) mod laplace;
 #[cfg(test)]

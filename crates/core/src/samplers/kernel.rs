@@ -2,8 +2,8 @@
 
 use super::{Conditional, Output, OutputSpec, Refusal, Sampler, StateVisitor, Tick, Trajectory};
 use crate::oracle::{Oracle, StepError};
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::SettingError;
+use ergodic_base::{ChainRng, Streams};
 
 /// A sampler bound to its settings and state: what the engine holds.
 pub trait Kernel: Send {

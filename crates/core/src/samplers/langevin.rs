@@ -32,8 +32,8 @@ use super::minibatch_settings::MinibatchSettings;
 use super::schedule::{Decay, StepsAlong, TEMPERED, WEIGHT_OF_STEP};
 use super::{InfoColumn, NOISE_SHARE, STEP_SIZE, StateVisitor, Target, Tick};
 use crate::oracle::{Oracle, StepError};
+use ergodic_base::Streams;
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Field, SettingError};
 
 /// Predicted excess of variance at the default step, plain gradients.

@@ -5,7 +5,7 @@ use super::recommend::Traits;
 use super::{NOISE_SHARE, SamplerSpec, StateVisitor, Target};
 use crate::models::{BLOCK_ROWS, Model};
 use crate::oracle::{Centre, Estimator, GradientNoise, Oracle, Scheme, StepError};
-use ergodic_base::reporter::Warning;
+use ergodic_base::Warning;
 use ergodic_base::settings::{Declared, Field, Kind, Setting, SettingError, Settings, Value};
 
 /// Key of [`BATCH`] among the settings of samplers.

@@ -42,8 +42,8 @@ use crate::models::RowLikelihood;
 use crate::oracle::centre::scaled_range;
 use crate::oracle::{Centre, Estimator, Oracle, StepError};
 use ergodic_base::linalg::{axpy, dot, matvec, symmetric_eigen};
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::Field;
+use ergodic_base::{ChainRng, Streams};
 
 mod plan;
 

@@ -11,7 +11,7 @@
 //! blocks take their place ([`crate::models::parts`]).
 
 use crate::models::Block;
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
 use ergodic_base::settings::SettingError;
 
 /// Names in a refusal.

@@ -11,8 +11,8 @@ use super::{CLUSTERS, HELD_OUT, Output, OutputSpec, StateVisitor, Unsuitable};
 use crate::models::dp_mixture::AlphaPrior;
 use crate::models::{Mixture, Model};
 use crate::oracle::{Oracle, StepError};
-use ergodic_base::rng::{ChainRng, chain_of};
 use ergodic_base::settings::Field;
+use ergodic_base::{ChainRng, chain_of};
 
 pub(crate) mod components;
 pub(super) mod exact;

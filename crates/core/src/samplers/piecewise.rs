@@ -30,8 +30,8 @@ use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::recommend::Traits;
 use ergodic_base::linalg::{axpy, dot, matvec};
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError};
+use ergodic_base::{ChainRng, Streams};
 
 ergodic_base::choice! {
     /// Order of the control variates.

@@ -6,7 +6,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::cir::Transition;
 use super::simplex::sgrld_simplex::mirrored_step;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 /// A process of positive variables that share a sum, one of them at a time.
 pub trait Process: 'static {

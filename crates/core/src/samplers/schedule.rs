@@ -13,7 +13,7 @@
 //! error of n steps both fall as n^{−1/3} (Chen 2016), which is slower than the n^{−1/2} of an exact sampler.
 
 use super::{InfoColumn, WEIGHT};
-use ergodic_base::reporter::Warning;
+use ergodic_base::Warning;
 use ergodic_base::settings::{Field, Settings, Value};
 
 /// Draws over which a decreasing step is nearly constant by default: the default warm-up.

@@ -9,16 +9,14 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::conformance::Checkpoint;
 use super::{Kernel, KernelError, Phase, SamplerEntry, SamplerFamily, Target, Tick, WEIGHT, find};
 use crate::allocations::count_during;
-use crate::design::matrix::{Design, GroupDesign, GroupFactor};
-use crate::design::response::{ResponseInfo, ResponseKind};
+use crate::design::{Design, GroupDesign, GroupFactor, ResponseInfo, ResponseKind};
 use crate::estimators::find_mode;
 use crate::models::{DefaultPriors, DensityModel, LogDensity, Model, ModelOptions};
 use crate::oracle::{Centre, Oracle, RowNoise, StepError};
 use crate::testing::{GaussianRows, binary, plain_design};
-use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, matvec};
-use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{ChainRng, Control, Purpose, Streams, stream};
 
 /// Batches per chain for standard errors: few and long, so that slow mixing is seen.
 const BATCHES: usize = 25;

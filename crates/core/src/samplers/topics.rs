@@ -10,7 +10,7 @@ use crate::models::topics::corpus::LEAST;
 use crate::models::topics::document::DocumentGibbs;
 use crate::models::{Corpus, Model};
 use crate::oracle::{Oracle, StepError};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::settings::Field;
 
 /// Sweeps over each document of a minibatch.

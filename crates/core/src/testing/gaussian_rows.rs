@@ -9,7 +9,7 @@ use crate::models::{
     Rows, Scratch, sum_of_rows,
 };
 use ergodic_base::linalg::{Cholesky, axpy};
-use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::{ChainRng, Purpose, stream};
 
 /// The model of the module's header.
 pub struct GaussianRows {

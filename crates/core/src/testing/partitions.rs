@@ -7,7 +7,7 @@ use super::topics::corpus;
 use crate::models::dp_mixture::AlphaPrior;
 use crate::models::topics::{Synthetic, SyntheticShape};
 use crate::models::{Mixture, Model};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 /// Mixtures of 40 units for samplers: everything mixed, and items only.
 pub fn mixtures_of_forty() -> [Arc<dyn Model>; 2] {

@@ -4,15 +4,12 @@ use std::sync::Arc;
 
 use rand_distr::Distribution as _;
 
-use crate::design::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::estimators::find_mode;
 use crate::models::{Model, ModelOptions, find};
 use crate::testing::regressions::{NUM_OBS, Shape, measured_design};
 use crate::testing::{built_by, table_of};
-use ergodic_base::control::Control;
-use ergodic_base::reporter::Reporter;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Control, Purpose, Reporter, stream};
 
 /// Standardised predictors and default priors.
 fn standardized() -> ModelOptions {

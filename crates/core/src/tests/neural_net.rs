@@ -5,15 +5,14 @@ use std::sync::Arc;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::design::Design;
-use crate::engine::chain::dispersed_start;
+use crate::engine::dispersed_start;
 use crate::estimators::{Plan, ascend, find_mode};
 use crate::models::{Model, ModelOptions, Rows, find};
 use crate::oracle::Oracle;
 use crate::testing::networks::{design, options};
 use crate::{samplers, synthetic};
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, Streams, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Control, Purpose, Streams, stream};
 
 fn neural_net(design: Arc<Design>, options: &ModelOptions) -> Arc<dyn Model> {
     (find("neural-net").unwrap().build)(design, options).unwrap()

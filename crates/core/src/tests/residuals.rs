@@ -3,13 +3,11 @@
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
-use crate::design::response::ResponseUse;
+use crate::design::ResponseUse;
 use crate::estimators::find_mode;
 use crate::models::{DefaultPriors, ModelOptions};
 use crate::testing::{built_by, table_of};
-use ergodic_base::control::Control;
-use ergodic_base::reporter::{Reporter, Warning};
-use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::{ChainRng, Control, Purpose, Reporter, Warning, stream};
 
 /// Remarks on y ~ x + b at the mode, y = 2 + 3x plus `more` of x and of the row.
 fn remarks(n: usize, rng: &mut ChainRng, more: impl Fn(usize, f64) -> f64) -> Vec<Warning> {

@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::{ChainRng, Purpose, stream};
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::{BiasReport, BiasRow, Interval, TOLERANCE, compare, excess, worse};
 use crate::stein::Discrepancy;
 use crate::verdict::{RHAT_LIMIT, Verdict};
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
 
 /// Chance with which draws from the posterior have a discrepancy that speaks against them.
 pub const LEVEL: f64 = 0.01;

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::Cloud;
 use ergodic_base::linalg::{axpy, dot};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 /// Directions at least.
 const DIRECTIONS: usize = 100;

@@ -3,7 +3,7 @@ use crate::ess::{Across, ess_bulk, ess_mean, ess_quantile};
 use crate::mcse::{mcse_quantile, mcse_sd};
 use crate::quantiles::{mean, sd};
 use crate::rhat::rhat_nested;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 

@@ -138,7 +138,7 @@ fn a_normal_mean_has_the_exact_answer() {
         -0.5 * ((std::f64::consts::TAU * variance).ln() + (x - mean).powi(2) / variance)
     };
     let total: f64 = y.iter().sum();
-    let mut rng = ergodic_base::rng::stream(11, 0, ergodic_base::rng::Purpose::Noise);
+    let mut rng = ergodic_base::stream(11, 0, ergodic_base::Purpose::Noise);
     let draws: Vec<f64> = (0..DRAWS)
         .map(|_| {
             let z: f64 = StandardNormal.sample(&mut rng);

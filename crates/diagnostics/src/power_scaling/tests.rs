@@ -6,7 +6,7 @@ use serde::Deserialize;
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
 use super::*;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 #[derive(Deserialize)]
 struct Smoothing {

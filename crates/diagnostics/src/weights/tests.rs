@@ -13,7 +13,7 @@ use super::super::verdict::Verdict;
 use super::super::{SummaryRow, bias, summarise};
 use super::*;
 use ergodic_base::draws::DrawList;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 /// Chains of draws and chains of weights.
 type Weighted = (Vec<Vec<f64>>, Vec<Vec<f64>>);

@@ -2,7 +2,7 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::*;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 /// Autocorrelated draws of N(μ, Σ) in two dimensions with sd 2 and 0.5 and correlation 0.6, and their gradients.
 struct Normal {

@@ -6,13 +6,9 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::error::{BadImages, BenchError};
-use ergodic_base::control::Control;
-use ergodic_base::rng::{ChainRng, Purpose, stream};
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::Values;
-use ergodic_data::Table;
-use ergodic_data::load::load;
-use ergodic_data::sniff::ImportOptions;
+use ergodic_base::{ChainRng, Control, Purpose, stream};
+use ergodic_core::design::{Columns as _, Values};
+use ergodic_data::{ImportOptions, Table, load};
 
 /// The name of the column of labels.
 pub const LABEL: &str = "label";

@@ -8,7 +8,7 @@ use super::super::{FurtherTable, Plot};
 use crate::error::BenchError;
 use ergodic_analysis::Run;
 use ergodic_analysis::predict::{DRAWS, Fitted, PredictOptions, RowPrediction};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::{SIGN, WEIGHT};
 use ergodic_diagnostics::scores::Roc;

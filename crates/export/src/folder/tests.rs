@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::*;
 use crate::record;
 use ergodic_analysis::Run;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 
 fn job(source: &str, folder: &Path) -> Job {
     let mut recipe = Recipe::new(source, "logistic", "churned ~ age");

@@ -10,12 +10,9 @@ use crate::saved::{Damage, SavedFiles, SavedRun};
 use crate::{ExportError, Results, files};
 use ergodic_base::checksum::unseal;
 use ergodic_base::draws::{DrawList, LabelList, Labels};
-use ergodic_core::engine::StopReason;
-use ergodic_core::engine::found;
-use ergodic_core::engine::labels;
-use ergodic_core::engine::monitor::is_stuck;
+use ergodic_core::engine::{StopReason, found, is_stuck, labels};
 use ergodic_core::samplers::{self, DIVERGENT};
-use ergodic_diagnostics::findings::{Judgement, VerdictInputs, judge};
+use ergodic_diagnostics::{Judgement, VerdictInputs, judge};
 
 /// How the JSON of a frame begins: by this, frames behind damaged bytes are found.
 const FRAME_START: &[u8] = b"{\"elapsed_secs\":";

@@ -2,9 +2,8 @@ use std::path::Path;
 
 use super::*;
 use crate::RunFolder;
-use ergodic_analysis::bias_check;
-use ergodic_analysis::recipe::Recipe;
-use ergodic_base::control::Control;
+use ergodic_analysis::{Recipe, bias_check};
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::engine::found::Found;
 use ergodic_core::engine::found::clusters::Clusters;

@@ -4,7 +4,7 @@
 //! SciPy's `skewnorm`, `pareto` and `betabinom` have the same in 15.
 
 use super::*;
-use ergodic_core::design::response::ResponseKind;
+use ergodic_core::design::ResponseKind;
 
 /// The value of `expression` of `y` and its slope.
 fn at(expression: &str, y: f64) -> [f64; 2] {
@@ -485,7 +485,7 @@ rows
 /// Draws of categories have their probabilities, of either kind.
 #[test]
 fn drawn_categories_have_their_probabilities() {
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
     const DRAWS: usize = 40_000;
     let shares: [f64; 3] = [0.2, 0.5, 0.3];
     let logits = shares.map(|share| 3.0 + share.ln());

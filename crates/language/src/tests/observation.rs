@@ -1,6 +1,6 @@
 //! Rows under draws: log densities against passes over rows, draws and means against densities, and what cannot be predicted.
 
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 use ergodic_core::design::ObservationRows;
 use ergodic_core::models::Scratch;
 use rand::RngExt as _;

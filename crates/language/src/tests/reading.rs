@@ -1,7 +1,7 @@
 //! What is refused, where and how.
 
 use super::*;
-use ergodic_core::design::columns::{MemoryColumns, Values};
+use ergodic_core::design::{MemoryColumns, Values};
 
 fn columns() -> Vec<(String, Predictor)> {
     vec![

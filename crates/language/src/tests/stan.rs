@@ -7,7 +7,7 @@ use crate::Program;
 use crate::distributions::{DISTRIBUTIONS, Support};
 use crate::functions::FUNCTIONS;
 use crate::lower::{OTHER_FUNCTIONS, TAILS};
-use ergodic_core::design::matrix::Predictor;
+use ergodic_core::design::Predictor;
 
 /// Points that `own_stan.py` takes for each model.
 const POINTS: usize = 4;

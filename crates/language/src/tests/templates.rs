@@ -2,9 +2,7 @@
 
 use super::*;
 use ergodic_core::Fit;
-use ergodic_core::design::columns::{MemoryColumns, Values};
-use ergodic_core::design::response::ResponseUse;
-use ergodic_core::design::{Design, ModelFrame};
+use ergodic_core::design::{Design, MemoryColumns, ModelFrame, ResponseUse, Values};
 use ergodic_core::models::{self, ModelOptions};
 use rand_distr::{Distribution as _, Poisson, StandardNormal};
 
@@ -12,7 +10,7 @@ const ROWS: usize = 240;
 
 /// Two predictors, a group, and outcomes of every kind that depend on them.
 fn table() -> MemoryColumns {
-    let mut rng = ergodic_base::rng::stream(11, 0, ergodic_base::rng::Purpose::Data);
+    let mut rng = ergodic_base::stream(11, 0, ergodic_base::Purpose::Data);
     let levels = ["a", "b", "c", "d", "e"];
     let mut columns: Vec<(String, Vec<f64>)> = ["age", "fee", "yes", "size", "count", "level"]
         .iter()
@@ -310,10 +308,8 @@ fn samplers_take_what_the_structure_allows() {
         "slice",
     ] {
         let entry = ergodic_core::samplers::find(sampler).unwrap();
-        let suits = ergodic_core::estimators::find_mode(
-            own.as_ref(),
-            &ergodic_base::control::Control::default(),
-        );
+        let suits =
+            ergodic_core::estimators::find_mode(own.as_ref(), &ergodic_base::Control::default());
         let mode = suits.unwrap();
         let target = ergodic_core::samplers::Target::new(&own, Some(&Arc::new(mode.centre)));
         let settings = entry.settle(

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{Word, complete, highlight};
-use ergodic_core::design::columns::{MemoryColumns, Values};
+use ergodic_core::design::{MemoryColumns, Values};
 
 /// Ten columns x1 to x10, of which the table has the last first, a column of counts, yes or no, and categories; 90 rows.
 fn table() -> Vec<(String, Predictor)> {

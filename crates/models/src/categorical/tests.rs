@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::conformance::categorical_design;
-use crate::design::columns::{MemoryColumns, Values};
-use crate::design::matrix::ModelFrame;
+use crate::design::{MemoryColumns, ModelFrame, Values};
 use crate::testing::regressions::NUM_OBS;
 
 fn table() -> MemoryColumns {
@@ -228,7 +227,7 @@ fn simulated_categories_have_the_probabilities_of_the_position() {
     let u = [-0.5, 0.2, -3.0, 1.0];
     let mut p = [0.0; 5];
     model.constrain(&u, &mut p);
-    let mut rng = ergodic_base::rng::stream(9, 0, ergodic_base::rng::Purpose::Predictive);
+    let mut rng = ergodic_base::stream(9, 0, ergodic_base::Purpose::Predictive);
     let mut y = vec![0.0; 40_000];
     model
         .prior_draws()

@@ -1,7 +1,7 @@
 //! What coefficients mean, in words.
 
+use crate::design::Design;
 use crate::design::design_term::TermPart;
-use crate::design::matrix::Design;
 
 /// What coefficient `j` of a design says about `quantity`, in words.
 pub(crate) fn meaning(design: &Design, j: usize, quantity: &str, standardized: bool) -> String {
@@ -124,9 +124,7 @@ fn held(design: &Design, j: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::meaning;
-    use crate::design::columns::{MemoryColumns, Values};
-    use crate::design::matrix::{Design, ModelFrame};
-    use crate::design::response::ResponseUse;
+    use crate::design::{Design, MemoryColumns, ModelFrame, ResponseUse, Values};
 
     fn meanings(formula: &str) -> Vec<(String, String)> {
         let numbers =

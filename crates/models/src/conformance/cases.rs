@@ -9,16 +9,17 @@ use rand_distr::StandardNormal;
 use super::options::{example_options, options_of};
 use crate::design::censoring::Censoring;
 use crate::design::design_term::{DesignTerm, TermPart};
-use crate::design::matrix::{Design, GroupDesign, GroupFactor, Predictor};
-use crate::design::response::{ResponseInfo, ResponseKind, ResponseUse};
+use crate::design::{
+    Design, GroupDesign, GroupFactor, Predictor, ResponseInfo, ResponseKind, ResponseUse,
+};
 use crate::families::{Family, Link};
 use crate::formula::{Factor, Function};
 
 use crate::mixed::WorkingRows;
 use crate::testing::regressions::{NUM_OBS, Shape, design, measured_design};
 use crate::{DefaultPriors, EXAMPLES, ModelEntry, ModelOptions, Storage};
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Purpose, stream};
 
 /// A response of five ordered levels, of which counts are the places.
 fn ordered_design(shape: Shape, num_obs: usize) -> Design {

@@ -1,8 +1,8 @@
 //! Draws of priors against their densities, and densities with and without the change of variables.
 
 use super::*;
+use ergodic_base::Class;
 use ergodic_base::linalg::Cholesky;
-use ergodic_base::param::Class;
 
 /// For u with density p, E ∂_j log p = 0 and E u_j ∂_j log p = −1: a wrong scale, shift or dependence breaks one of them.
 #[test]

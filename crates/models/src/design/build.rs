@@ -15,8 +15,7 @@ use super::response::ResponseUse;
 use super::terms::RawColumn;
 use crate::formula::{Formula, Term};
 use crate::numerics::pages::ROWS_AT_ONCE;
-use ergodic_base::reporter::Reporter;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, Reporter, stream};
 
 impl Design {
     /// Makes the design of `frame` from `table`. The report names left-out rows and reference levels.

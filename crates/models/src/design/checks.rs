@@ -4,8 +4,7 @@
 
 use faer::{Mat, Side};
 
-use ergodic_base::param::INTERCEPT;
-use ergodic_base::reporter::Reporter;
+use ergodic_base::{INTERCEPT, Reporter};
 
 use super::matrix::Design;
 use super::remark::{MAX_NAMES, Remark};
@@ -306,7 +305,7 @@ mod tests {
     use crate::design::columns::{MemoryColumns, Values};
     use crate::design::matrix::ModelFrame;
     use crate::design::response::ResponseUse;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
     use rand::RngExt as _;
 
     fn numbers(values: Vec<f64>) -> Values {

@@ -1,7 +1,7 @@
 //! Numbers that look like codes of categories, or like ratings: asked about, because a slope or a count would be wrong for them
 //! without any other sign.
 
-use ergodic_base::reporter::Reporter;
+use ergodic_base::Reporter;
 
 use super::matrix::Design;
 use super::rating::{MOST_RATING, is_rating};
@@ -68,7 +68,7 @@ mod tests {
     use crate::design::columns::{MemoryColumns, Values};
     use crate::design::matrix::ModelFrame;
     use crate::design::response::ResponseUse;
-    use ergodic_base::reporter::Warning;
+    use ergodic_base::Warning;
 
     fn found(formula: &str, categorical: &[&str]) -> Vec<(String, String)> {
         let numbers = |of: fn(i32) -> f64| Values::Numbers((0..60).map(of).collect());

@@ -1,7 +1,7 @@
 //! A column of a design: what it is called, and which columns and functions of the data it is made of.
 
 use crate::formula::{Factor, Term};
-use ergodic_base::param::INTERCEPT;
+use ergodic_base::INTERCEPT;
 
 /// What a coefficient belongs to: a product of factors, or the intercept, which has none. It reads as its name, which no other
 /// column of its design has.

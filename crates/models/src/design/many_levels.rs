@@ -1,6 +1,6 @@
 //! Predictors with so many levels that they had better be groups: said before a run, which they would make slow.
 
-use ergodic_base::reporter::Reporter;
+use ergodic_base::Reporter;
 
 use super::matrix::Design;
 use super::remark::Remark;

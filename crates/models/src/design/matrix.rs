@@ -13,7 +13,7 @@ use super::response::{ResponseInfo, ResponseKind};
 use super::terms::RawColumn;
 use super::transform::Transform;
 use crate::formula::{Formula, Term};
-use ergodic_base::param::INTERCEPT;
+use ergodic_base::INTERCEPT;
 
 pub use super::model_frame::ModelFrame;
 pub use super::scaling::Scaling;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use ergodic_base::Reporter;
 use ergodic_base::names::told_apart;
-use ergodic_base::reporter::Reporter;
 
 use super::censoring::{self, Censoring};
 use super::columns::{ColumnKind, Labels};

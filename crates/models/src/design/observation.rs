@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::design::matrix::Predictor;
 use crate::design::response::ResponseInfo;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 /// What a model says of rows of a table under draws of its reported quantities.
 pub trait ObservationModel: Debug + Send + Sync {

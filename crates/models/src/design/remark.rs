@@ -1,6 +1,6 @@
 //! What is remarkable about a design, alone or beside its fit at the mode.
 //!
-//! [`Severity::Bad`](ergodic_base::reporter::Severity::Bad) means that a column says nothing at all, so that its coefficient is
+//! [`Severity::Bad`](ergodic_base::Severity::Bad) means that a column says nothing at all, so that its coefficient is
 //! its prior; `Watch` that the prior, not the data, will decide something.
 
 use super::design_term::DesignTerm;

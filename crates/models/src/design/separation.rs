@@ -4,7 +4,7 @@
 
 use faer::{Mat, Side};
 
-use ergodic_base::reporter::Reporter;
+use ergodic_base::Reporter;
 use ergodic_base::special::logistic;
 
 use super::checks::EXACT;

@@ -4,7 +4,7 @@ use rand::RngExt as _;
 use statrs::function::gamma::ln_gamma;
 
 use crate::prior_text::{PriorError, PriorProblem, PriorText};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 /// The forms of [`AlphaPrior`], for people.
 pub(crate) const FORMS: &str = "gamma(shape, rate) or constant(value), all above 0";

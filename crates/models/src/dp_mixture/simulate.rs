@@ -12,8 +12,8 @@ use super::mixture::Mixture;
 use super::numeric::Numeric;
 use crate::categorical::log_gamma_draw;
 use crate::numerics::wishart::inverse_wishart;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{Cholesky, dot};
-use ergodic_base::rng::ChainRng;
 
 /// What the units of a cluster have in common.
 struct Component {

@@ -1,8 +1,7 @@
 use statrs::distribution::{Continuous as _, StudentsT};
 
 use super::*;
-use crate::design::columns::{MemoryColumns, Values};
-use crate::design::matrix::ModelFrame;
+use crate::design::{MemoryColumns, ModelFrame, Values};
 use crate::testing::mixtures::{counts, names, numeric, partitions, posterior, records, small};
 use ergodic_base::settings::{Settings, Value};
 

@@ -1,7 +1,7 @@
 //! What the examples share where they are written down in other notations.
 
-use crate::design::matrix::Design;
-use crate::design::response::ResponseKind;
+use crate::design::Design;
+use crate::design::ResponseKind;
 use crate::translation::{Context, NoTranslation, Program, Translation, brm_call, comment};
 
 /// An example as far as it differs from others.

@@ -23,11 +23,10 @@ use rand_distr::StandardNormal;
 
 use super::described::{Described, brms, columns};
 use super::{Example, LOG_NORMAL, NormalPrior, PRIORS_ARE_SETTINGS, model, param, positive};
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::translation::{Context, NoTranslation, Translation, listed, number as text};
 use crate::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::settings::Declared as _;
 
 /// The template `gaussian-mixture`.

@@ -18,13 +18,11 @@ use statrs::function::gamma::ln_gamma;
 
 use super::described::{Described, brms, columns};
 use super::{Example, PRIORS_ARE_SETTINGS, model, param, positive};
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::translation::{Context, NoTranslation, Translation, listed, number as text};
 use crate::{Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Template};
-use ergodic_base::param::{Class, ParamId};
-use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
+use ergodic_base::{ChainRng, Class, ParamId};
 
 /// The template `multivariate-t`.
 pub struct MultivariateT;

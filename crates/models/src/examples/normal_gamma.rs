@@ -18,14 +18,13 @@ use statrs::function::gamma::ln_gamma;
 
 use super::described::{Described, columns};
 use super::{Example, LOG_NORMAL, PRIOR_MEAN, PRIORS_ARE_SETTINGS, model, param, positive};
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::translation::{Context, NoTranslation, Translation, listed, number as text};
 use crate::{
     Form, KnownConditional, Marginal, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws,
     ParamInfo, Prior, Template,
 };
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::settings::Declared as _;
 
 /// The template `normal-gamma`.

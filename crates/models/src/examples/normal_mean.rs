@@ -16,14 +16,13 @@ use super::described::{Described, brms, columns};
 use super::{
     Example, NormalPrior, PRIOR_MEAN, PRIORS_ARE_SETTINGS, log_normal, model, param, positive,
 };
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::translation::{Context, Translation, listed, number as text};
 use crate::{
     Form, KnownConditional, Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
     Template,
 };
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::settings::Declared as _;
 
 /// The template `normal-mean`.

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::conformance::example_design;
-use crate::design::response::ResponseUse;
+use crate::design::ResponseUse;
 use crate::testing::pointwise;
 use crate::{EXAMPLES, REGISTRY, find};
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Purpose, stream};
 
 const NUM_OBS: usize = 40;
 

@@ -18,11 +18,10 @@ use rand_distr::StandardNormal;
 
 use super::described::{Described, brms, columns};
 use super::{Example, NormalPrior, PRIORS_ARE_SETTINGS, log_normal, model, param, positive};
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::translation::{Context, Translation, listed, number as text};
 use crate::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::settings::Declared as _;
 
 /// The template `warped-gaussian`.

@@ -11,10 +11,10 @@ use rand_distr::StandardNormal;
 
 use super::reading::Table;
 use super::{BlockPrior, LOG_NORMAL, Layout};
-use crate::design::matrix::{Design, Predictor};
-use crate::design::observation::{ObservationModel, ObservationRows, ReadError};
-use crate::design::response::ResponseInfo;
-use ergodic_base::rng::ChainRng;
+use crate::design::{
+    Design, ObservationModel, ObservationRows, Predictor, ReadError, ResponseInfo,
+};
+use ergodic_base::ChainRng;
 
 /// What a row follows from.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,8 @@
 
 use super::TEMPLATE;
 use crate::ModelError;
-use crate::design::matrix::Design;
-use crate::design::response::ResponseKind;
-use ergodic_base::param::INTERCEPT;
+use crate::design::{Design, ResponseKind};
+use ergodic_base::INTERCEPT;
 
 /// Ratings of items by users.
 pub(super) struct Table {

@@ -1,9 +1,9 @@
 //! Against quadrature, closed forms and simulation.
 
 use super::*;
-use crate::design::matrix::Predictor;
+use crate::design::Predictor;
 use crate::testing::factorization::{options, some_ratings};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 const PRIORS: [(&str, &str); 4] = [
     ("user", "constant(4)"),

@@ -10,8 +10,7 @@ use super::rows::{
     RowFamily, Terms, laid_out,
 };
 use super::{Definition, FamilyError, binomial};
-use crate::design::matrix::Design;
-use crate::design::response::ResponseKind;
+use crate::design::{Design, ResponseKind};
 use crate::formula::quote_name;
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::pages::Pages;

@@ -22,10 +22,9 @@ use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
     row_of_file,
 };
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::numerics::arithmetic::Arithmetic;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::special::{logistic, tetragamma, trigamma};
 
 /// Log odds farther out count as these: polygamma functions of a smaller share would not be finite.

@@ -13,12 +13,11 @@ use super::rows::{
     rows_with, value_or,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link, bernoulli};
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::exp_negative_of;
 use crate::numerics::vector::Vector as _;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::special::{logistic_with, softplus};
 
 /// Variance of the logistic distribution.

@@ -20,8 +20,8 @@ use super::rows::{
     value_or,
 };
 use super::{Derivatives, Outcome};
+use crate::design::Design;
 use crate::design::censoring::Censoring;
-use crate::design::matrix::Design;
 use crate::numerics::arithmetic::Arithmetic;
 use ergodic_base::special::scaled_erfc;
 

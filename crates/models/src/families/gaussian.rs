@@ -13,12 +13,10 @@ use super::rows::{
     rows_with, value_or,
 };
 use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, Support, any};
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::vector::Vector as _;
-use ergodic_base::reporter::Reporter;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::{ChainRng, Reporter};
 
 mod residuals;
 

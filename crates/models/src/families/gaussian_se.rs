@@ -13,11 +13,10 @@ use super::rows::{
     Curvature, FamilyRows, FewAux, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link};
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::vector::Vector as _;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 pub(super) const DEFINITION: Definition = Definition {
     id: "gaussian_se",

@@ -23,10 +23,9 @@ use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
 };
 use crate::design::censoring::Censoring;
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::numerics::arithmetic::Arithmetic;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 pub(super) const DEFINITION: Definition = Definition {
     id: "lognormal",

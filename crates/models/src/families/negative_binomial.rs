@@ -16,11 +16,11 @@ use super::rows::{
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
 };
-use crate::design::matrix::Design;
+use crate::design::Design;
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::softplus_of;
 use crate::numerics::vector::{Bits as _, Vector as _};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::special::{
     digamma_difference, ln_gamma_difference, softplus, trigamma_difference,
 };

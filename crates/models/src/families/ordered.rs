@@ -25,12 +25,11 @@ use super::rows::{
     RowFamily, TermsWith, rows_with, value_or,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link};
-use crate::design::matrix::Design;
-use crate::design::response::{MAX_LEVELS, ResponseKind, ResponseUse};
+use crate::design::{Design, MAX_LEVELS, ResponseKind, ResponseUse};
 use crate::formula::quote_name;
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::ln_1p;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::special::{logistic, softplus};
 
 /// Where the cut point above the highest level and that below the lowest stand: no linear predictor comes near.

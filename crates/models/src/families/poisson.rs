@@ -12,14 +12,11 @@ use super::rows::{
     rows_with, value_or,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link, any};
-use crate::design::Remark;
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, Remark, ResponseUse};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::{exp, exp_of};
 use crate::numerics::vector::Vector as _;
-use ergodic_base::reporter::Reporter;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::{ChainRng, Reporter};
 
 /// Pearson's statistic per degree of freedom from which a remark is made: intervals are then a fifth too narrow.
 const OVERDISPERSED: f64 = 1.5;

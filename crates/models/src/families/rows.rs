@@ -1,12 +1,11 @@
 //! The likelihood of rows as the row loop takes it, eight at a time, and what a family needs to lay rows out.
 
 use super::{FamilyError, Link, Outcome};
-use crate::design::matrix::Design;
-use crate::design::response::MAX_LEVELS;
+use crate::design::{Design, MAX_LEVELS};
 use crate::numerics::arithmetic::Arithmetic;
 pub use crate::numerics::elementary::{LANES, Lane};
 use crate::numerics::pages::{Pages, ROWS_AT_ONCE};
-use ergodic_base::reporter::Reporter;
+use ergodic_base::Reporter;
 use ndarray::ArrayView1;
 use rayon::prelude::*;
 

@@ -17,12 +17,11 @@ use super::rows::{
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support, any,
 };
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::ln_1p_of;
 use crate::numerics::vector::Vector as _;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
 
 /// Smallest ν where it is estimated: below it the noise has no mean.

@@ -1,8 +1,8 @@
 use super::*;
 use crate::design::censoring::Censoring;
 use crate::testing::tables::reference;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::special::logistic;
+use ergodic_base::{Purpose, stream};
 
 /// Every family at other parameters than those where a search starts.
 fn outcomes() -> Vec<Outcome> {

@@ -5,8 +5,8 @@
 
 use rand::RngExt as _;
 
-use crate::design::response::MAX_LEVELS;
-use ergodic_base::rng::ChainRng;
+use crate::design::MAX_LEVELS;
+use ergodic_base::ChainRng;
 
 /// Most linear predictors of a row.
 pub const MAX_PREDICTORS: usize = MAX_LEVELS - 1;
@@ -76,7 +76,7 @@ impl Unordered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
 
     #[test]
     fn chances_are_shares_of_exponentials_and_levels_are_drawn_with_them() {

@@ -20,11 +20,10 @@ use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
 };
 use crate::design::censoring::Censoring;
-use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ResponseUse};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::exp;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::special::trigamma;
 
 pub(super) const DEFINITION: Definition = Definition {

@@ -17,7 +17,7 @@ use super::rows::{Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, RowFamily
 use super::{Auxiliary, Coordinates, Derivatives, Distribution, Link, Support};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::{exp, ln_1p};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::special::{logistic, softplus};
 
 /// π.

@@ -9,7 +9,7 @@ use super::notation::Notation;
 use super::rows::FamilyRows;
 use super::zero_inflated::{Inflated, InflatedRows, ZI, inflated, stan_function};
 use super::{Definition, FamilyError};
-use crate::design::matrix::Design;
+use crate::design::Design;
 
 pub(super) const DEFINITION: Definition = Definition {
     id: "zero_inflated_negative_binomial",

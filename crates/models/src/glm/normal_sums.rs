@@ -141,7 +141,7 @@ mod tests {
     use super::*;
     use crate::Storage;
     use crate::conformance::design_of;
-    use crate::design::matrix::Design;
+    use crate::design::Design;
     use crate::families::Family;
     use crate::families::rows::{FamilyRows, RowUse};
     use crate::testing::regressions::Shape;

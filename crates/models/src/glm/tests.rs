@@ -4,7 +4,7 @@ use super::store::WORTH_KEEPING;
 use super::*;
 use crate::BLOCK_ROWS;
 use crate::conformance::{censor, design_of};
-use crate::design::matrix::Design;
+use crate::design::Design;
 use crate::families::bernoulli::{SignedBernoulli, signed};
 use crate::families::rows::{
     CurvatureWith, Factors, FamilyRows, MANY_LOOPS, OfLog, ResponseScale, RowUse, TermsWith,

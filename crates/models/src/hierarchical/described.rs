@@ -11,7 +11,7 @@ use crate::translation::{
     Context, Glm, NoTranslation, Program, Translation, comment, each_of, index_letter, number,
     numbers,
 };
-use ergodic_base::param::{Class, INTERCEPT};
+use ergodic_base::{Class, INTERCEPT};
 
 pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError> {
     let design = context.design;

@@ -1,15 +1,15 @@
 //! What the template takes: designs, priors, and the names of what it reports.
 
 use crate::coefficients::{meaning, prior_place};
-use crate::design::matrix::{Design, Scaling};
-use crate::design::response::ResponseKind;
-use crate::names;
+use crate::design::{Design, ResponseKind, Scaling};
 use crate::numerics::wishart::NormalInverseWishart;
 use crate::prior_text::{Argument, PriorError, PriorProblem, PriorText};
-use crate::{ChosenBy, ModelError, ModelOptions, ParamInfo, PriorOf, PriorSource, PriorSpec};
+use crate::{
+    ChosenBy, ModelError, ModelOptions, ParamInfo, PriorOf, PriorSource, PriorSpec, names,
+};
 
 use super::coordinates::MAX_TERMS;
-use ergodic_base::param::{Class, INTERCEPT, ParamId};
+use ergodic_base::{Class, INTERCEPT, ParamId};
 
 const FORMS: &str = "normal(mean, Sigma/lambda) for mu, normal(mean) for the mu of one term, \
                      inv_wishart(nu, scale) for Sigma with one scale or one per term";

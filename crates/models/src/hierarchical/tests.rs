@@ -6,13 +6,12 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::*;
-use crate::Shard;
 use crate::conformance::{grouped_design, hierarchical_options};
-use crate::find;
 use crate::testing::log_lik;
 use crate::testing::regressions::Shape;
+use crate::{Shard, find};
 use ergodic_base::linalg::quadratic_form;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 fn model(design: Design, options: &ModelOptions) -> Arc<dyn Model> {
     (find("hierarchical").unwrap().build)(Arc::new(design), options).unwrap()

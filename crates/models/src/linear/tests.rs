@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use crate::Rows;
-use crate::design::response::ResponseUse;
+use crate::design::ResponseUse;
 use crate::testing::regressions::{Shape, measured_design};
 use crate::testing::{built, pointwise, table_of};
 
@@ -43,7 +43,7 @@ fn simulated_responses_have_mean_and_spread() {
     let u = [0.1, 0.2, -0.3, 0.4, -0.5];
     let mut theta = [0.0; 5];
     model.constrain(&u, &mut theta);
-    let mut rng = ergodic_base::rng::stream(1, 0, ergodic_base::rng::Purpose::Predictive);
+    let mut rng = ergodic_base::stream(1, 0, ergodic_base::Purpose::Predictive);
     let row = [7_u32];
     let rounds = 20_000;
     let (mut sum, mut squares) = (0.0, 0.0);

@@ -13,7 +13,7 @@ use crate::numerics::arithmetic::{Class, SimdLevel};
 use crate::prior::Prior;
 use crate::testing::regressions::{NUM_OBS, Shape, design};
 use crate::{LinearRows, Rows};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 const FULL: Shape = Shape {
     trials: true,

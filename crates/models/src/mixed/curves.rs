@@ -10,13 +10,12 @@ use std::ops::Range;
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
-use crate::design::matrix::Design;
+use crate::design::Design;
 use crate::families::rows::ResponseScale;
 use crate::positive::{Positive, PositiveSpec};
 use crate::prior::Prior;
 use crate::{ModelError, ModelOptions, ParamInfo};
-use ergodic_base::param::{Class, ParamId};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::{ChainRng, Class, ParamId};
 
 /// What bends one curve.
 #[derive(Clone, Debug)]

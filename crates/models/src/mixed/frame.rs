@@ -20,7 +20,7 @@
 use super::curves::Curve;
 use super::terms::GroupTerm;
 use super::whitening::{Path, Whitening, WorkingRows};
-use crate::design::confounding::{GroupColumns, directions};
+use crate::design::{GroupColumns, directions};
 use ergodic_base::linalg::{axpy, dot};
 
 /// Share of a direction that must be its own, not that of those before it.

@@ -5,13 +5,12 @@ use super::options::{CLASSES, DEFAULT_ETA, Parametrisation, eta_of};
 use super::terms::{GroupTerm, MAX_EFFECTS};
 use crate::coefficients::{INTERCEPT, SLOPES};
 use crate::cut_points::CUTS;
-use crate::design::matrix::{Design, GroupDesign};
+use crate::design::{Design, GroupDesign};
 use crate::families::rows::ResponseScale;
-use crate::names;
 use crate::positive::{Positive, PositiveSpec};
 use crate::prior::Prior;
-use crate::{ModelError, ModelOptions, ParamInfo, PriorSource};
-use ergodic_base::param::{self, Class, ParamId};
+use crate::{ModelError, ModelOptions, ParamInfo, PriorSource, names};
+use ergodic_base::{Class, ParamId};
 
 /// Group term number `place` with its priors, and its scales as they are reported; places in u follow.
 pub(super) fn make_term(
@@ -43,7 +42,7 @@ pub(super) fn make_term(
         .collect();
     for (effect, &unit) in group.names.iter().zip(&units) {
         let (of, per) = match effect.as_str() {
-            param::INTERCEPT => (quantity.to_owned(), ""),
+            ergodic_base::INTERCEPT => (quantity.to_owned(), ""),
             effect => (
                 format!("the effect of {effect} on {quantity}"),
                 "per standard deviation",
@@ -128,7 +127,7 @@ pub(super) fn effect_params<'a>(
     term.levels.iter().flat_map(move |level| {
         term.names.iter().map(move |effect| ParamInfo {
             name: ParamId::of(Class::Effect, [group, level, effect]),
-            meaning: if effect == param::INTERCEPT {
+            meaning: if effect == ergodic_base::INTERCEPT {
                 format!("how {group} {level} differs from the average group in {quantity}")
             } else {
                 format!("how {group} {level} differs from the average group in the effect of {effect} on {quantity}")

@@ -16,8 +16,8 @@ use rand_distr::{Gamma, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
 use crate::positive::Positive;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::ChainRng;
 
 /// Most effects per group of one term: matrices of this size live on the stack.
 pub const MAX_EFFECTS: usize = 8;

@@ -1,13 +1,12 @@
 //! Maps, correlations, priors and shares of variance, and what is refused. References are in `samplers/tests/mixed.rs`.
 
 use crate::conformance::{add_group_terms, add_intercepts, add_slopes, some_working_rows};
-use crate::design::response::ResponseUse;
+use crate::design::ResponseUse;
 use crate::testing::regressions::{NUM_OBS, Shape, measured_design};
 use crate::testing::tables::{load_csv, reference};
 use crate::testing::{built, log_lik, table_of};
-use ergodic_base::param::ParamId;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{ParamId, Purpose, stream};
 
 use super::*;
 

@@ -34,7 +34,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::terms::{Factor, GroupTerm, MAX_EFFECTS, Shape};
-use crate::design::matrix::Design;
+use crate::design::Design;
 use ergodic_base::linalg::{axpy, dot};
 
 /// Most cells: each part of the rows that is summed by itself takes a pass over all of them.

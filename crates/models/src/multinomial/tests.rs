@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::DefaultPriors;
-use crate::design::matrix::ModelFrame;
+use crate::design::ModelFrame;
 use crate::testing::log_lik;
 use crate::testing::tables::{read_csv, reference};
 use ergodic_base::linalg::Cholesky;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 fn options(priors: &[(&str, &str)]) -> ModelOptions {
     ModelOptions {

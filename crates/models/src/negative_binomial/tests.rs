@@ -3,7 +3,7 @@
 use crate::Rows;
 use crate::testing::regressions::{Shape, measured_design};
 use crate::testing::{log_lik, pointwise};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use super::Activation;
 use crate::Rows;
-use crate::design::matrix::Design;
+use crate::design::Design;
 use crate::families::unordered::{MAX_PREDICTORS, Unordered};
 use ergodic_base::linalg::{Factor, add_product, axpy};
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::testing::networks::{design, options};
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
+use ergodic_base::{Purpose, stream};
 
 const DATA: &str = "y,x,z\nred,1.5,-20\nblue,0.5,10\nnone,-2,0\nblue,3.5,40\nred,0,-5\nred,1,17\n";
 

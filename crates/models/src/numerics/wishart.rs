@@ -13,8 +13,8 @@
 use rand::RngExt as _;
 use rand_distr::{ChiSquared, Distribution as _, StandardNormal};
 
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot};
-use ergodic_base::rng::ChainRng;
 
 /// Writes a lower triangle with independent standard normals below the diagonal and roots of χ² draws on it, of
 /// `dof(i)` degrees of freedom in row i.
@@ -135,7 +135,7 @@ impl NormalInverseWishart {
 mod tests {
     use super::*;
     use crate::allocations::count_during;
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
 
     const DIM: usize = 3;
     const DRAWS: usize = 40_000;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::DefaultPriors;
-use crate::design::matrix::ModelFrame;
+use crate::design::ModelFrame;
 use crate::testing::log_lik;
 use crate::testing::tables::{read_csv, reference};
 

@@ -1,7 +1,7 @@
 //! Against closed forms, and what is remarked and refused.
 
-use crate::design::columns::{MemoryColumns, Values};
-use crate::design::response::ResponseUse;
+use crate::design::ResponseUse;
+use crate::design::{MemoryColumns, Values};
 use crate::testing::regressions::{Shape, measured_design};
 use crate::testing::{built, pointwise, table_of};
 use crate::{DefaultPriors, Rows};

@@ -5,11 +5,10 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::plain_design;
-use crate::design::matrix::{Design, GroupDesign, GroupFactor};
-use crate::design::response::ResponseKind;
+use crate::design::{Design, GroupDesign, GroupFactor, ResponseKind};
 use crate::models::ModelOptions;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Purpose, stream};
 
 /// A design of these ratings, each of a user and an item.
 pub fn rated(ratings: &[(u32, u32, f64)], [users, items]: [u32; 2]) -> Design {

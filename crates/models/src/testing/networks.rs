@@ -1,8 +1,7 @@
 //! Options and designs of networks.
 
 use super::tables::read_csv;
-use crate::design::matrix::{Design, ModelFrame};
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ModelFrame, ResponseUse};
 use crate::models::ModelOptions;
 use ergodic_base::settings::{Settings, Value};
 

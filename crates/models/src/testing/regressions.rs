@@ -5,9 +5,8 @@ use rand::RngExt as _;
 use rand_distr::{Binomial, Distribution as _, Poisson, StandardNormal};
 
 use super::plain_design;
-use crate::design::matrix::Design;
-use crate::design::response::ResponseKind;
-use ergodic_base::rng::{Purpose, stream};
+use crate::design::{Design, ResponseKind};
+use ergodic_base::{Purpose, stream};
 
 /// What a test design has besides covariates and a response.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::design::columns::{MemoryColumns, Values};
+use crate::design::{MemoryColumns, Values};
 
 /// The folder of reference numbers of this name.
 pub fn reference(name: &str) -> PathBuf {

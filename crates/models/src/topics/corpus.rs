@@ -8,7 +8,7 @@ use rand::seq::SliceRandom as _;
 
 use super::document::DocumentGibbs;
 use crate::dp_mixture::counts::{Counts, Entry};
-use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::{ChainRng, Purpose, stream};
 
 /// Sweeps over the words shown of a document before those that are averaged: a document forgets its start in a few.
 const FORGOTTEN: usize = 10;

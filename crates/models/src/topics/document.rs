@@ -6,7 +6,7 @@
 use rand::RngExt as _;
 
 use crate::dp_mixture::counts::Entry;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 /// Gibbs sampling of the topics of one document's words.
 #[derive(Clone, Debug)]

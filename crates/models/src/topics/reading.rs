@@ -1,7 +1,7 @@
 //! From a design to documents.
 
 use super::{Corpus, Priors, TEMPLATE, TopicSettings};
-use crate::design::matrix::{Design, Predictor};
+use crate::design::{Design, Predictor};
 use crate::dp_mixture::counts::{Block, Counts};
 use crate::units::{Units, rows_held_out};
 use crate::{ModelError, ModelOptions};

@@ -6,7 +6,7 @@ use super::Corpus;
 use super::corpus::LEAST;
 use super::document::pick_by_sums;
 use crate::categorical::log_gamma_draw;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 /// A draw from a symmetric Dirichlet distribution of parameter `concentration`.
 fn dirichlet(concentration: f64, out: &mut [f64], rng: &mut ChainRng) {

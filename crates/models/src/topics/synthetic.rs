@@ -3,7 +3,7 @@
 use rand_distr::{Distribution as _, Poisson};
 
 use super::simulate::Drawn;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 /// What documents are made like.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::design::matrix::ModelFrame;
+use crate::design::ModelFrame;
 use crate::formula::Formula;
 use crate::testing::tables::read_csv;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Purpose, stream};
 
 const TEXTS: &str = "doc,word,n,kind\na,oak,2,x\na,elm,1,y\nb,oak,1,x\nb,ash,3,x\nc,elm,0,y\nc,ash,1,x\nd,elm,2,y\nd,oak,1,y\n";
 

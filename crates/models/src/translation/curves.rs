@@ -3,7 +3,7 @@
 use super::{Context, FLAT, Program, comment};
 use crate::design::DesignTerm;
 use crate::formula::Factor;
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::{Class, ParamId};
 
 /// A smooth curve, as it is written.
 pub(super) struct Curve<'a> {

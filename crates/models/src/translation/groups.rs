@@ -1,9 +1,9 @@
 //! Group terms of a regression in other notations.
 
 use super::{Context, FLAT, Program, brms_name, comment, numbers, stretched};
-use crate::design::matrix::GroupDesign;
+use crate::design::GroupDesign;
 use crate::formula::quote_name;
-use ergodic_base::param::{Class, INTERCEPT, ParamId};
+use ergodic_base::{Class, INTERCEPT, ParamId};
 
 /// The letter of one of the groups of `name` in an equation, where `name` stands for itself and `i` for a row.
 pub fn index_letter(name: &str) -> char {

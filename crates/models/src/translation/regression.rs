@@ -7,14 +7,13 @@ use super::{
     Context, FLAT, NoTranslation, Program, Translation, brm_call, brms_name, comment, each_of,
     listed, moved, number, quoted, stretched,
 };
-use crate::design::DesignTerm;
 use crate::design::lump_levels::OTHER;
-use crate::design::matrix::Design;
+use crate::design::{Design, DesignTerm};
 use crate::families::notation::Notation;
 use crate::families::rows::ResponseScale;
 use crate::families::{Auxiliary, Family, Support};
 use crate::formula::{Factor, Formula, Trials, quote_name};
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::{Class, ParamId};
 /// A regression with one linear predictor, as far as it differs from others.
 pub(in super::super) struct Glm<'a> {
     /// Data, formula, priors.

@@ -2,8 +2,7 @@
 
 use super::super::{ModelOptions, REGISTRY};
 use super::{super as models, *};
-use crate::design::matrix::ModelFrame;
-use crate::design::response::ResponseUse;
+use crate::design::{ModelFrame, ResponseUse};
 use crate::testing::tables::read_csv;
 use ergodic_base::settings::{Settings, Value};
 

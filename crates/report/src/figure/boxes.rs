@@ -5,7 +5,7 @@ use super::drawn::Drawn;
 use super::ink::Ink;
 use super::place::Place;
 use super::shape::{Extent, Shape};
-use ergodic_diagnostics::boxes::BoxPlot;
+use ergodic_diagnostics::BoxPlot;
 
 /// Box plots with the names of what they are of, the first in the row at the top.
 #[derive(Clone, Debug, PartialEq)]

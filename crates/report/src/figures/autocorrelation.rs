@@ -3,10 +3,9 @@
 use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, columns_for, title, trouble};
 use crate::Chains;
 use crate::figure::{Axis, Band, Figure, Ink, Line, Panel, Rule, Swatch};
-use ergodic_diagnostics::Missing;
-use ergodic_diagnostics::autocorrelation::autocorrelation;
 use ergodic_diagnostics::quantiles::NORMAL_95;
 use ergodic_diagnostics::weights::influence;
+use ergodic_diagnostics::{Missing, autocorrelation};
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "autocorrelation",

@@ -3,7 +3,7 @@
 use super::{Compares, FigureEntry, Takes, Trouble, WEIGHTED, in_rows, title, trouble};
 use crate::Chains;
 use crate::figure::{Boxes, Figure};
-use ergodic_diagnostics::boxes::BoxPlot;
+use ergodic_diagnostics::BoxPlot;
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "boxes",

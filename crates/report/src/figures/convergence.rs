@@ -7,8 +7,7 @@ use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Line, Panel, Rule, Text};
 use ergodic_base::draws::DrawList;
 use ergodic_diagnostics::running::{Point, Running};
-use ergodic_diagnostics::verdict::RHAT_LIMIT;
-use ergodic_diagnostics::{Missing, SummaryRow};
+use ergodic_diagnostics::{Missing, RHAT_LIMIT, SummaryRow};
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "convergence",

@@ -6,8 +6,7 @@ use super::{
 };
 use crate::Chains;
 use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Swatch};
-use ergodic_diagnostics::Missing;
-use ergodic_diagnostics::density::density;
+use ergodic_diagnostics::{Missing, density};
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "density",

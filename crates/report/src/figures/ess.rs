@@ -4,8 +4,7 @@ use super::convergence::{course, running};
 use super::{FigureEntry, Takes, Trouble, roomy, title, trouble};
 use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Key, Line, Panel, Rule, Swatch};
-use ergodic_diagnostics::ess::{Across, INTERVALS};
-use ergodic_diagnostics::verdict::Limits;
+use ergodic_diagnostics::{Across, INTERVALS, Limits};
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "ess",

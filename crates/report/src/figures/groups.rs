@@ -4,7 +4,7 @@ use super::intervals::{ROW, interval, notes};
 use super::{FigureEntry, Takes, Trouble, in_rows};
 use crate::Chains;
 use crate::figure::{Figure, Interval, Intervals};
-use ergodic_base::param::{Class, ParamId, group_term};
+use ergodic_base::{Class, ParamId, group_term};
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "groups",

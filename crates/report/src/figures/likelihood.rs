@@ -5,8 +5,7 @@ use super::{FigureEntry, Trouble, columns_for, in_rows};
 use crate::figure::{Figure, Interval, Intervals};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::thousands;
-use ergodic_core::estimators::mixed::MixedFit;
-use ergodic_core::estimators::mixed::fit::GroupEffects;
+use ergodic_core::estimators::mixed::{GroupEffects, MixedFit};
 use ergodic_diagnostics::quantiles::{NORMAL_50, NORMAL_95};
 
 pub const ENTRY: FigureEntry = FigureEntry {

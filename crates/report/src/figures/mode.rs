@@ -4,8 +4,7 @@ use super::{FigureEntry, Trouble};
 use crate::figure::{Axis, Figure, Ink, Line, Panel, Rule, Text};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::significant;
-use ergodic_core::estimators::Search;
-use ergodic_core::estimators::mode::GOOD_ENOUGH;
+use ergodic_core::estimators::{GOOD_ENOUGH, Search};
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "mode",

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy};
 use crate::Chains;
 use crate::figure::{Axis, Extent, Figure, Ink, Key, Line, Panel, Points, Sign, Swatch};
+use ergodic_base::ParamId;
 use ergodic_base::numerals::thousands;
-use ergodic_base::param::ParamId;
 use ergodic_diagnostics::SummaryRow;
 
 /// Most parameters that are drawn.

@@ -6,7 +6,7 @@ use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Points, Sign, Swa
 use ergodic_analysis::check::Check;
 use ergodic_analysis::check::drawing::{Drawing, Look};
 use ergodic_analysis::check::residuals::Residuals;
-use ergodic_core::design::response::ResponseKind;
+use ergodic_core::design::ResponseKind;
 
 /// Why there is no picture of what needs outcomes that are numbers, have an order, and were seen to their end.
 pub(super) fn missing(check: &Check) -> Trouble {

@@ -3,7 +3,7 @@
 use super::{FigureEntry, Takes, Trouble, WEIGHTED, chain_name, title, trouble};
 use crate::Chains;
 use crate::figure::{Axis, Bars, Figure, Ink, Panel, Rule};
-use ergodic_diagnostics::ranks::rank_counts;
+use ergodic_diagnostics::rank_counts;
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "ranks",

@@ -5,7 +5,7 @@ use ergodic_analysis::effects::{Effect, Effects, EffectsError, EffectsOptions};
 use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::predict::r2::R2;
 use ergodic_analysis::predict::scores::PredictionScores;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_export::Results;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ergodic_analysis::templates;
 use ergodic_base::numerals::{decimals_by_error, fixed, significant};
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::{Class, ParamId};
 use ergodic_core::models::ParamInfo;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::estimates::Estimate;

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::priors;
 use ergodic_analysis::templates;
+use ergodic_base::ParamId;
 use ergodic_base::numerals::plural;
-use ergodic_base::param::ParamId;
 use ergodic_base::shown::capitalised;
 use ergodic_core::models::PriorOf;
-use ergodic_export::manifest::Manifest;
+use ergodic_export::Manifest;
 
 /// Priors that are named; reports have a table of all.
 const MOST_PRIORS: usize = 12;

@@ -7,8 +7,8 @@ use super::{Part, RECIPE, Report, Section, answers, found, methods, parts, sente
 use crate::figure::svg;
 use crate::xml::escape;
 use ergodic_base::numerals::thousands;
-use ergodic_base::reporter::{Severity, Warning};
 use ergodic_base::shown::capitalised;
+use ergodic_base::{Severity, Warning};
 use ergodic_diagnostics::Verdict;
 use ergodic_export::number::shortest;
 

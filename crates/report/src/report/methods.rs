@@ -9,10 +9,9 @@ use ergodic_base::shown::capitalised;
 use ergodic_core::engine::StopReason;
 use ergodic_core::engine::stages::MOST_DRAWS;
 use ergodic_core::samplers::{self, DIVERGENT};
-use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::sentence::{count, rhat_text};
-use ergodic_diagnostics::verdict::{ESS_PER_CHAIN, RHAT_LIMIT};
-use ergodic_export::manifest::StopRule;
+use ergodic_diagnostics::{ESS_PER_CHAIN, RHAT_LIMIT, SummaryRow};
+use ergodic_export::StopRule;
 
 /// Where control variates of finished runs come from.
 const MIRA: &str = "Mira, Solgi, Imparato (2013), \"Zero variance Markov chain Monte Carlo for Bayesian estimators\", Statistics and \
@@ -217,7 +216,7 @@ fn program(report: &Report) -> String {
 /// "4 chains of 1 000 draws each after 500 iterations of warm-up that were discarded, 4 000 draws in all".
 fn chains(report: &Report) -> String {
     let chains = &report.manifest.chains;
-    let range = |pick: fn(&ergodic_export::manifest::ChainManifest) -> usize| {
+    let range = |pick: fn(&ergodic_export::ChainManifest) -> usize| {
         let ends = [chains.iter().map(pick).min(), chains.iter().map(pick).max()];
         let [low, high] = ends.map(|end| end.unwrap_or(0));
         let text = match low == high {
@@ -314,8 +313,8 @@ fn lower_first(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ergodic_base::ParamId;
     use ergodic_base::draws::DrawList;
-    use ergodic_base::param::ParamId;
     use ergodic_diagnostics::summarise;
 
     use super::*;

@@ -1,9 +1,9 @@
 //! Priors as a table, and in a sentence.
 
 use ergodic_analysis::templates;
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::{Class, ParamId};
 use ergodic_core::models::{ChosenBy, PriorOf, PriorSource};
-use ergodic_export::manifest::Manifest;
+use ergodic_export::Manifest;
 
 /// Names of parameters whose prior the user set that a sentence lists.
 const MOST_NAMED: usize = 6;

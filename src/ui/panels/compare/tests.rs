@@ -91,14 +91,12 @@ fn without_data_the_page_leads_to_where_they_are_opened() {
 fn a_comparison_runs_the_samplers_that_suit_and_shows_them() {
     let mut session = Session::with_sample("fish");
     session.send(DataCommand::AcceptImport);
-    session.send(DraftChange::Run(
-        ergodic_core::engine::run_section::RunSection {
-            chains: 2,
-            warmup: Some(20),
-            draws: 60,
-            ..Default::default()
-        },
-    ));
+    session.send(DraftChange::Run(ergodic_core::engine::RunSection {
+        chains: 2,
+        warmup: Some(20),
+        draws: 60,
+        ..Default::default()
+    }));
     session.send(Command::GoTo(Page::Compare));
     // Nothing runs before it was said what, how often and for how long.
     let mut harness = page_harness(session, compare_ui);

@@ -13,9 +13,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::{Cell, Column, Shown, Tone, name_width};
 use crate::ui::widgets::{self, Chip, column_name, mini_histogram, number, paint, sentence_line};
 use ergodic_core::design::{ColumnInfo, ColumnKind, Columns as _};
-use ergodic_data::Table;
-use ergodic_data::profile::{Profile, ProfileKind};
-use ergodic_data::sniff::ColumnKindOverride;
+use ergodic_data::{ColumnKindOverride, Profile, ProfileKind, Table};
 
 /// Height of the head: name, kind, picture, fact.
 const HEAD_HEIGHT: f32 = 116.0;

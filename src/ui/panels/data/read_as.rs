@@ -7,7 +7,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, Chip, Field, link};
-use ergodic_data::sniff::{Guess, ImportOptions};
+use ergodic_data::{Guess, ImportOptions};
 
 /// Height of the strip.
 const STRIP_HEIGHT: f32 = 44.0;

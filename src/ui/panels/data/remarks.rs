@@ -9,11 +9,9 @@ use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::remark;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, heading, hint, number, sentence};
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::{Severity, Warning};
 use ergodic_core::design::{ColumnKind, Columns as _};
-use ergodic_data::Remark;
-use ergodic_data::profile::ProfileKind;
-use ergodic_data::sniff::{ColumnKindOverride, ImportOptions};
+use ergodic_data::{ColumnKindOverride, ImportOptions, ProfileKind, Remark};
 
 /// Bytes of the fingerprint shown, as hexadecimal digits.
 const FINGERPRINT_DIGITS: usize = 16;

@@ -15,7 +15,7 @@ use ergodic_core::design::terms::MAX_LEVELS;
 use ergodic_core::design::{ColumnKind, ResponseUse};
 use ergodic_core::formula::{Elementwise, Factor, Function, SMOOTH_K, quote_term};
 use ergodic_core::models::names;
-use ergodic_data::roles::Role;
+use ergodic_data::Role;
 
 /// Numbers of frequent values that can be kept.
 const TOPS: [usize; 5] = [5, 10, 20, 50, 100];

@@ -9,7 +9,7 @@ use super::roles::Context;
 use crate::app::DraftChange;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{hint, sentence};
-use ergodic_data::roles::{Refusal, Role};
+use ergodic_data::{Refusal, Role};
 
 /// The column under the pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]

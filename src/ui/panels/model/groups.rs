@@ -11,10 +11,9 @@ use crate::app::DraftChange;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Text, tokens};
 use crate::ui::widgets::{Button, Chip, hint, number, sentence};
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::response::ResponseUse;
+use ergodic_core::design::{Columns as _, ResponseUse};
 use ergodic_core::formula::{Factor, GroupTerm, Term};
-use ergodic_data::roles::Role;
+use ergodic_data::Role;
 
 /// Most columns that are offered as groups at once.
 const MOST_OFFERED: usize = 3;

@@ -13,9 +13,9 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{
     Button, Chip, Field, Segments, hint, inset, name, paint, small_curve, table,
 };
-use ergodic_analysis::recipe::Scale;
-use ergodic_base::param::{ParamId, varying_words};
-use ergodic_core::design::response::ResponseUse;
+use ergodic_analysis::Scale;
+use ergodic_base::{ParamId, varying_words};
+use ergodic_core::design::ResponseUse;
 use ergodic_core::models::{self, DefaultPriors, ParamInfo, PriorOf, PriorSpec, default_priors};
 
 /// Width of a prior's picture.

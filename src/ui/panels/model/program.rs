@@ -15,11 +15,11 @@ use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::severity_icon;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, hint};
-use ergodic_base::reporter::Severity;
+use ergodic_base::Severity;
 use ergodic_base::settings::Value;
 use ergodic_base::shown::capitalised;
 use ergodic_core::design::Columns as _;
-use ergodic_data::load::Loaded;
+use ergodic_data::Loaded;
 use ergodic_language::{KnownColumns, Own, Program, ProgramError, Word, complete, highlight};
 
 /// Lines that show at least.

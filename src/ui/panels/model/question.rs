@@ -14,7 +14,7 @@ use crate::ui::widgets::{Field, heading, hint, list_card, number, paint};
 use ergodic_analysis::choice::template_of;
 use ergodic_core::design::Columns as _;
 use ergodic_core::models::names;
-use ergodic_data::roles::Role as ColumnRole;
+use ergodic_data::Role as ColumnRole;
 use ergodic_data::suggest::{NoOutcome, OutcomeKind, Part};
 
 /// Columns from which a field finds one by its name.

@@ -9,10 +9,9 @@ use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::Button;
-use ergodic_core::design::Columns as _;
-use ergodic_core::design::response::ResponseUse;
+use ergodic_core::design::{Columns as _, ResponseUse};
 use ergodic_core::formula::Factor;
-use ergodic_data::roles::{Conversion, Refusal, Role};
+use ergodic_data::{Conversion, Refusal, Role};
 
 /// Most predictors whose pairs a menu lists.
 const MOST_PAIRED: usize = 8;

@@ -15,13 +15,11 @@ use crate::ui::panels::{columns, menu};
 use crate::ui::theme::tokens;
 use crate::ui::widgets::button::link;
 use crate::ui::widgets::{Button, Chip, Field, TreeRow, hint, number};
-use ergodic_analysis::recipe::ModelSection;
-use ergodic_core::design::response::ResponseUse;
-use ergodic_core::design::{ColumnInfo, Columns as _};
+use ergodic_analysis::ModelSection;
+use ergodic_core::design::{ColumnInfo, Columns as _, ResponseUse};
 use ergodic_core::formula::{Factor, Formula, Trials};
-use ergodic_data::profile::Profile;
-use ergodic_data::roles::{Refusal, Role, Roles};
 use ergodic_data::suggest::Part;
+use ergodic_data::{Profile, Refusal, Role, Roles};
 use ergodic_language::Own;
 
 /// Levels that a menu lists; a predictor may not have more anyway.

@@ -10,9 +10,8 @@ use super::*;
 use crate::app::testing::Session;
 use crate::app::{DataCommand, DraftCommand};
 use crate::ui::testing::{Shown, page_harness};
-use ergodic_analysis::recipe::Scale;
-use ergodic_data::roles::{Conversion, Role};
-use ergodic_data::sniff::ColumnKindOverride;
+use ergodic_analysis::Scale;
+use ergodic_data::{ColumnKindOverride, Conversion, Role};
 
 #[test]
 fn the_formula_is_taken_with_enter_and_the_roles_follow() {

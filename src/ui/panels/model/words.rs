@@ -3,10 +3,10 @@
 use crate::app::{Document, ModelCheck};
 use crate::ui::widgets::number;
 use ergodic_base::names::listed;
-use ergodic_core::design::response::ResponseUse;
+use ergodic_core::design::ResponseUse;
 use ergodic_core::formula::{Elementwise, Factor, Function, GroupTerm, Term, Trials};
 use ergodic_core::models::names;
-use ergodic_data::roles::Roles;
+use ergodic_data::Roles;
 
 /// Most predictors that the sentence names before somebody asks for all.
 pub const MOST_NAMED: usize = 8;

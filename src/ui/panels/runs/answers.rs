@@ -21,8 +21,8 @@ use crate::ui::plots::{IntervalRow, interval_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, number, verdict_icon};
 use ergodic_analysis::effects::{Conditional, Curve, Effect, Place, Ratio};
+use ergodic_base::ParamId;
 use ergodic_base::numerals::plural;
-use ergodic_base::param::ParamId;
 use ergodic_diagnostics::Verdict;
 
 /// Height of a curve with its axes.

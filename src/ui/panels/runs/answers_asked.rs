@@ -10,7 +10,7 @@ use crate::app::answering::{Answered, AnswersAsked, OfOutcome};
 use crate::ui::theme::{Text, tokens};
 use crate::ui::widgets::{self, Chip, Field, number};
 use ergodic_analysis::effects::{MOST_CURVES, check_expression};
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::{Class, ParamId};
 
 /// Least and largest width of the field for an expression.
 const EXPRESSION: f32 = 208.0;

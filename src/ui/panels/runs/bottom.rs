@@ -11,7 +11,7 @@ use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Field, MessageRow, Tab, paint};
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::{Severity, Warning};
 use ergodic_diagnostics::Verdict;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,18 +5,16 @@ use eframe::egui::{Rect, Shape, Stroke, StrokeKind, Ui, pos2};
 use super::curves::{self, Key, Memo};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable, name_line, paint_words};
-use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::RowNames;
 use crate::ui::plots::axes::{self, Axes, YAxis, faded, padded};
 use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, tokens};
-use crate::ui::widgets;
+use crate::ui::{icons, widgets};
+use ergodic_base::ParamId;
 use ergodic_base::numerals::plural;
-use ergodic_base::param::ParamId;
-use ergodic_diagnostics::Missing;
-use ergodic_diagnostics::boxes::BoxPlot;
+use ergodic_diagnostics::{BoxPlot, Missing};
 
 /// Box plots beside each other at most.
 const MOST: usize = 30;

@@ -8,8 +8,7 @@ use crate::ui::icons;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{Tab, number, paint, progress};
-use ergodic_core::engine::protocol::ChainView;
-use ergodic_core::engine::{ChainState, RunView};
+use ergodic_core::engine::{ChainState, ChainView, RunView};
 
 /// Share of the others' iterations below which a chain is marked.
 const BEHIND: f64 = 0.9;

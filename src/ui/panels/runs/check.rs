@@ -380,7 +380,7 @@ mod tests {
     use crate::app::{Command, DataCommand, DraftChange, Question, RunCommand};
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness, press_t_over};
-    use ergodic_core::engine::run_section::RunSection;
+    use ergodic_core::engine::RunSection;
 
     /// The page with the pane in front, high enough for its pictures, after a run.
     fn page(template: &str, formula: &str) -> Harness<'static, Shown<RunsView>> {

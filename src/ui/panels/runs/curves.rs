@@ -8,15 +8,10 @@ use crate::app::RunEntry;
 use ergodic_base::draws::DrawList;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::weight_column;
-use ergodic_diagnostics::Missing;
-use ergodic_diagnostics::autocorrelation::autocorrelation;
-use ergodic_diagnostics::boxes::BoxPlot;
-use ergodic_diagnostics::density::density;
 use ergodic_diagnostics::energy::Energies;
-use ergodic_diagnostics::ess::Across;
-use ergodic_diagnostics::ranks::rank_counts;
 use ergodic_diagnostics::running::Point;
 use ergodic_diagnostics::weights::{self, influence};
+use ergodic_diagnostics::{Across, BoxPlot, Missing, autocorrelation, density, rank_counts};
 
 /// Least time between two makings while draws come.
 const REFRESH: Duration = Duration::from_millis(500);

@@ -11,7 +11,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::plots::caterpillar::{CaterpillarData, CaterpillarRow, caterpillar_ui};
 use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::{self, Chip};
-use ergodic_base::param::{Class, GroupEffect, ParamId, group_term};
+use ergodic_base::{Class, GroupEffect, ParamId, group_term};
 use ergodic_core::engine::RunView;
 use ergodic_diagnostics::quantiles;
 

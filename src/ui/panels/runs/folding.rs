@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
 
 /// Variables from which vectors are folded.
 pub const MANY: usize = 40;

@@ -9,7 +9,7 @@ use crate::ui::icons;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::name_chars;
 use crate::ui::widgets::{name, number, paint};
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
 
 /// The row of a vector: its pattern, and which of how many variables its numbers are of.
 #[derive(Clone, Copy)]

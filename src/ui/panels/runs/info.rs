@@ -15,8 +15,8 @@ use crate::ui::plots::{ChainFilter, TraceCache, TraceChain, TraceData, TraceSpan
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, number, paint};
 use ergodic_base::numerals::plural;
+use ergodic_core::engine::ChainView;
 use ergodic_core::engine::gradients::is_gradient;
-use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::oracle::GradientNoise;
 use ergodic_core::samplers::{CRITERION_OF_COMPONENTS, DIVERGENT};
 

@@ -17,7 +17,7 @@ use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, number};
 use crate::ui::{icons, tasks};
 use ergodic_analysis::likelihood::{LikelihoodFit, has_fit};
-use ergodic_analysis::likelihood_comparison::{ComparedRow, NotComparable, compared_rows};
+use ergodic_analysis::{ComparedRow, NotComparable, compared_rows};
 use ergodic_base::numerals::plural;
 use ergodic_core::engine::Report;
 

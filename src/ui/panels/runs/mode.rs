@@ -12,8 +12,7 @@ use crate::ui::plots::convergence::Wants;
 use crate::ui::plots::{ConvergenceRow, ConvergenceSpan, convergence_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, number};
-use ergodic_core::estimators::Search;
-use ergodic_core::estimators::mode::GOOD_ENOUGH;
+use ergodic_core::estimators::{GOOD_ENOUGH, Search};
 
 /// Smallest value on the logarithmic axes: below it is rounding. The number beside the curve is the value itself.
 const FLOOR: f64 = 1e-8;

@@ -21,14 +21,13 @@ use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::name::longest_names;
 use crate::ui::widgets::{self, Button, number, paint};
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::plural;
-use ergodic_base::param::ParamId;
 use ergodic_core::engine::RunView;
 use ergodic_core::samplers::weight_column;
 use ergodic_diagnostics::contours::{MASSES, Region, regions};
-use ergodic_diagnostics::divergent_pairs::DivergentPair;
-use ergodic_diagnostics::weights;
+use ergodic_diagnostics::{DivergentPair, weights};
 use worst::{divergent_column, divergent_draws, worst, worst_ui};
 
 mod worst;

@@ -19,14 +19,13 @@ use crate::ui::plots::{
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Segments, number, paint};
 use ergodic_analysis::bias_check;
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
 use ergodic_base::shown::capitalised;
 use ergodic_core::engine::found::Summary;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::{CRITERION, DIVERGENT};
-use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::bias::BiasRow;
-use ergodic_diagnostics::verdict::RHAT_LIMIT;
+use ergodic_diagnostics::{Missing, RHAT_LIMIT};
 
 /// Height of the line with the variable's name.
 const NAME_LINE: f32 = 30.0;

@@ -15,7 +15,7 @@ use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::{self, number};
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::plural;
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::{Class, ParamId};
 use ergodic_core::samplers::DIVERGENT;
 use ergodic_diagnostics::joint::{Parallel, Trouble};
 

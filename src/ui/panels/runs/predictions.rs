@@ -18,7 +18,7 @@ use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Segments, number, verdict_icon};
 use ergodic_analysis::predict::picture::{Picture, ShareBin};
-use ergodic_core::design::response::ResponseKind;
+use ergodic_core::design::ResponseKind;
 use ergodic_diagnostics::Verdict;
 
 /// Radius of a point among many.
@@ -387,7 +387,7 @@ mod tests {
     use crate::app::{DataCommand, DraftChange, RunCommand};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;
-    use ergodic_core::engine::run_section::RunSection;
+    use ergodic_core::engine::RunSection;
 
     /// The chance of each level is compared with how often it was observed, beside the mean level.
     #[test]

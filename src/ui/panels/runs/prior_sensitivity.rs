@@ -13,8 +13,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, badge_with, number};
-use ergodic_analysis::bayes_factor::BayesFactor;
-use ergodic_analysis::sensitivity::Sensitivity;
+use ergodic_analysis::{BayesFactor, Sensitivity};
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow, THRESHOLD};
 
 /// How much the prior matters.

@@ -8,12 +8,11 @@ use crate::app::RunEntry;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{name, number, paint, value_row};
 use ergodic_analysis::Job;
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
 use ergodic_core::engine::Report;
 use ergodic_core::models::PriorSource;
-use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::sentence::about;
-use ergodic_diagnostics::verdict::{Precision, RHAT_LIMIT};
+use ergodic_diagnostics::{Precision, RHAT_LIMIT, SummaryRow};
 
 /// Height of the card.
 pub const HEIGHT: f32 = 156.0;

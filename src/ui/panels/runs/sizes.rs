@@ -11,8 +11,7 @@ use crate::ui::plots::axes::YAxis;
 use crate::ui::plots::lines::{LinesData, NamedLine, lines_ui};
 use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::number;
-use ergodic_diagnostics::Missing;
-use ergodic_diagnostics::ess::{Across, INTERVALS};
+use ergodic_diagnostics::{Across, INTERVALS, Missing};
 
 /// Draws per chain from which effective sample sizes of intervals say something.
 const LEAST_DRAWS: usize = 20;

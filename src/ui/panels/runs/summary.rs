@@ -25,13 +25,11 @@ use crate::ui::widgets::table::{
     Cell, Column as TableColumn, Shown, Table, Tone, name_chars, name_width,
 };
 use crate::ui::widgets::{self, Chip, Field, Segments, Tab, name, number, paint};
-use ergodic_base::param::ParamId;
+use ergodic_base::ParamId;
 use ergodic_core::engine::Report;
-use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::extra::Measure;
-use ergodic_diagnostics::inefficiency::Inefficiency;
-use ergodic_diagnostics::verdict::{Limits, RHAT_LIMIT};
 use ergodic_diagnostics::zero_variance::{Corrected, Order};
+use ergodic_diagnostics::{Inefficiency, Limits, RHAT_LIMIT, SummaryRow};
 use ergodic_report::report::Heading;
 
 /// The order changes at most this often while draws come.

@@ -17,8 +17,8 @@ use crate::app::{
     ViewCommand,
 };
 use crate::ui::testing::{Shown, page_harness, press_t_over};
+use ergodic_core::engine::RunSection;
 use ergodic_core::engine::found::clusters::Clusters;
-use ergodic_core::engine::run_section::RunSection;
 use ergodic_diagnostics::zero_variance::Order;
 use ergodic_export::FORMATS;
 

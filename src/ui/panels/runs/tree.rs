@@ -16,13 +16,10 @@ use crate::ui::panels::columns;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, TreeRow, number, paint, section_head};
 use ergodic_analysis::Recipe;
-use ergodic_core::design::ColumnInfo;
-use ergodic_core::design::Columns as _;
+use ergodic_core::design::{ColumnInfo, Columns as _};
 use ergodic_core::engine::RunState;
 use ergodic_core::formula::Formula;
-use ergodic_data::profile::Profile;
-use ergodic_data::roles::{Role, Roles};
-use ergodic_data::table::Table;
+use ergodic_data::{Profile, Role, Roles, Table};
 
 /// Columns shown before the rest is folded into one row.
 const COLUMNS: usize = 8;

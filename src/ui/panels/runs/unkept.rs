@@ -106,7 +106,7 @@ mod tests {
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::{harness, page_harness};
     use crate::ui::widgets::number;
-    use ergodic_base::param::ParamId;
+    use ergodic_base::ParamId;
     use ergodic_core::engine::RunSection;
     use ergodic_diagnostics::estimates::Estimate;
 

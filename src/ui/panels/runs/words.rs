@@ -8,9 +8,9 @@ use crate::ui::theme::VerdictKind;
 use crate::ui::widgets::{Progress, number};
 use ergodic_analysis::predict::scores::folds;
 use ergodic_analysis::{Recipe, Run, bias_check};
-use ergodic_core::engine::chain::Warmup;
-use ergodic_core::engine::protocol::ChainView;
-use ergodic_core::engine::{Report, RunState, RunView, Sampling as _, StopReason};
+use ergodic_core::engine::{
+    ChainView, Report, RunState, RunView, Sampling as _, StopReason, Warmup,
+};
 use ergodic_diagnostics::{Missing, SummaryRow, Verdict};
 
 /// How a verdict is shown.
@@ -322,7 +322,7 @@ mod tests {
     use super::*;
     use crate::app::testing::Session;
     use crate::app::{DataCommand, DraftChange, RunCommand};
-    use ergodic_core::engine::run_section::RunSection;
+    use ergodic_core::engine::RunSection;
 
     #[test]
     fn a_reopened_run_says_that_its_warm_up_is_gone_and_is_stale_only_where_it_differs() {

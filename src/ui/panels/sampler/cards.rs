@@ -3,13 +3,11 @@
 use eframe::egui::{Align, Frame, Layout, Margin, Role, Sense, Stroke, Ui, WidgetInfo, vec2};
 
 use crate::app::{AppState, Command, DraftChange, DraftCommand, Page};
-use crate::ui::icons;
 use crate::ui::outbox::Outbox;
-use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Chip, Field, badge_with, number, paint};
-use ergodic_analysis::Recipe;
-use ergodic_analysis::recipe::AUTO;
+use crate::ui::{icons, tasks};
+use ergodic_analysis::{AUTO, Recipe};
 use ergodic_core::samplers::{self, SamplerFamily, SamplerSpec, recommend};
 
 /// What a card says.

@@ -13,7 +13,7 @@ use ergodic_analysis::Recipe;
 use ergodic_analysis::hold_out::{HoldOut, USUAL_SHARE};
 use ergodic_core::design::Columns as _;
 use ergodic_core::formula::Formula;
-use ergodic_data::table::Table;
+use ergodic_data::Table;
 
 /// Width of the field of a share.
 const FIELD: f32 = 110.0;

@@ -7,8 +7,7 @@ use crate::app::DraftChange;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Segments, paint};
-use ergodic_analysis::Recipe;
-use ergodic_analysis::recipe::AUTO;
+use ergodic_analysis::{AUTO, Recipe};
 use ergodic_core::estimators;
 
 /// Shows the section.

@@ -9,12 +9,11 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, Field, NumberField, Segments, number, paint};
 use ergodic_analysis::Recipe;
-use ergodic_core::engine::keep;
-use ergodic_core::engine::run_section::{DEFAULT_DRAWS, MAX_CHAINS, PRECISION_DRAWS, RunSection};
 use ergodic_core::engine::stages::MOST_DRAWS;
+use ergodic_core::engine::{DEFAULT_DRAWS, MAX_CHAINS, PRECISION_DRAWS, RunSection, keep};
 use ergodic_core::samplers;
-use ergodic_diagnostics::verdict::{ADVISED_CHAINS, ESS_PER_CHAIN, RHAT_LIMIT};
 use ergodic_diagnostics::zero_variance::Order;
+use ergodic_diagnostics::{ADVISED_CHAINS, ESS_PER_CHAIN, RHAT_LIMIT};
 
 /// Width of the labels.
 const LABEL: f32 = 190.0;

@@ -1,6 +1,6 @@
 //! Replicated outcomes: what the rows of a fit would have been under each draw, beside what they were.
 
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::design::censoring::Censoring;
 
@@ -57,7 +57,7 @@ impl Fitted {
     }
 
     /// The response.
-    pub(crate) fn response(&self) -> &ergodic_core::design::response::ResponseInfo {
+    pub(crate) fn response(&self) -> &ergodic_core::design::ResponseInfo {
         &self.response
     }
 }

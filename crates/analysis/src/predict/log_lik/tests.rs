@@ -12,7 +12,7 @@ use statrs::distribution::{
 use super::*;
 use crate::Recipe;
 use crate::calibration::built_in_job;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 use ergodic_core::families::Family;
 use ergodic_core::models::{REGISTRY, Rows};
 

@@ -8,12 +8,12 @@ use super::{PredictionScores, ScoresError};
 use crate::hold_out::HoldOut;
 use crate::predict::Fitted;
 use crate::{Job, JobError, Recipe, Run};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::names::listed;
 use ergodic_base::numerals::duration;
 use ergodic_core::engine::{RunView, Sampling as _};
-use ergodic_data::load::Loaded;
+use ergodic_data::Loaded;
 use ergodic_diagnostics::Verdict;
 
 /// Parts that are usual: with more, fits know nearly all rows, and there are more of them to make.

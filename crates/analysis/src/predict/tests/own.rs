@@ -7,8 +7,8 @@ use crate::effects::{EffectsOptions, Others};
 use crate::hold_out::HoldOut;
 use crate::predict::scores::Measure;
 use crate::predict::*;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
+use ergodic_base::{Purpose, stream};
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 

@@ -13,11 +13,9 @@ use crate::engine::{RunView, Sampling};
 use crate::models::Mixture;
 use crate::samplers::CLUSTERS;
 use ergodic_base::draws::ChainDraws;
-use ergodic_base::param::{Class, ParamId};
-use ergodic_diagnostics::SummaryRow;
-use ergodic_diagnostics::findings::Finding;
+use ergodic_base::{Class, ParamId};
 use ergodic_diagnostics::partition::{co_clustering, point_partition};
-use ergodic_diagnostics::verdict::{Limits, Verdict};
+use ergodic_diagnostics::{Finding, Limits, SummaryRow, Verdict};
 
 pub mod predictive;
 
@@ -422,8 +420,7 @@ mod tests {
     use crate::samplers::names::{DP_GIBBS, NUTS};
     use crate::testing::mixtures::{counts, names, numeric};
     use ergodic_base::draws::DrawList;
-    use ergodic_diagnostics::findings::{VerdictInputs, judge};
-    use ergodic_diagnostics::summarise;
+    use ergodic_diagnostics::{VerdictInputs, judge, summarise};
 
     /// A row of each of two chains that disagree about everything.
     fn rows(names: [&str; 4], means: [f64; 4]) -> Vec<SummaryRow> {

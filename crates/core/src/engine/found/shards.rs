@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::Summary;
 use crate::engine::{RunView, Sampling};
 use crate::samplers::SHARD_MOMENTS;
-use ergodic_base::reporter::Warning;
-use ergodic_diagnostics::findings::Finding;
-use ergodic_diagnostics::{SummaryRow, Verdict};
+use ergodic_base::Warning;
+use ergodic_diagnostics::{Finding, SummaryRow, Verdict};
 
 /// R-hat from which chains disagree about a shard. Batches are of some hundred draws, whose own R-hat comes to 1.02 by chance.
 const LIMIT: f64 = 1.05;

@@ -1,9 +1,8 @@
 use super::*;
-use crate::design::columns::{MemoryColumns, Values};
+use crate::design::{MemoryColumns, Values};
 use crate::engine::Sampling as _;
 use crate::fit::Fit;
-use crate::models::NoPriorDraws;
-use crate::models::density_of;
+use crate::models::{NoPriorDraws, density_of};
 use crate::samplers::Nuts;
 
 fn columns(named: &[(&str, Vec<f64>)]) -> MemoryColumns {

@@ -4,7 +4,7 @@
 //! s = −|r|/|v|, x ← F(x − 2s r + s² v); s goes halfway to −1 (plain EM) while the likelihood would fall.
 
 use super::{MixedError, tick};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 
 /// Expected further way at which to stop, in logarithms of Λ's diagonal and of σ², and coefficients in units of σ.
 const TOLERANCE: f64 = 1e-8;

@@ -4,11 +4,10 @@ use ndarray::{ArrayView1, s};
 
 use super::{Method, Misfit, MixedError};
 use crate::design::censoring::Censoring;
-use crate::design::matrix::Design;
-use crate::design::scaling::Scaling;
+use crate::design::{Design, Scaling};
 use crate::families::{Family, Outcome, ordered};
 use crate::formula::Factor;
-use ergodic_base::param::INTERCEPT;
+use ergodic_base::INTERCEPT;
 
 /// Effects that vary by the groups of one factor: `(1 + x | g)`; or what bends a smooth curve `s(x)`, the coefficients of its q
 /// columns, as effects of one group that has all rows.

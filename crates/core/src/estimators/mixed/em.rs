@@ -16,7 +16,7 @@
 use super::ascent::{Climb, Course, Point, plain, squared};
 use super::profile::Profile;
 use super::{Breakdown, Misfit, MixedError};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::linalg::{Cholesky, dot};
 
 /// Variance relative to σ² below which a term's covariance is at the edge, where EM cannot arrive.

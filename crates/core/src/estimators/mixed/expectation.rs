@@ -24,7 +24,7 @@ use super::integral::Summed;
 use super::laplace::Laplace;
 use super::objective::Objective;
 use super::{Breakdown, MixedError, RandomTerm};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 
 /// Variance of an effect below which it counts as absent, where EM cannot arrive.

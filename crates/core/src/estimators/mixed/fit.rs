@@ -11,7 +11,7 @@ use super::data::MixedData;
 use super::mcem::MonteCarlo;
 use super::remark::{Edge, Remark};
 use crate::families::{Auxiliary, Family, Outcome, ordered};
-use ergodic_base::reporter::Warning;
+use ergodic_base::Warning;
 
 /// How a mixed model is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

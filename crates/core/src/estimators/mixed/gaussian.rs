@@ -8,9 +8,8 @@ use super::remark::Remark;
 use super::satterthwaite;
 use super::{EVALUATING, Misfit, MixedData, MixedError, tick};
 use crate::families::Family;
-use ergodic_base::control::Control;
 use ergodic_base::linalg::Cholesky;
-use ergodic_base::reporter::Warning;
+use ergodic_base::{Control, Warning};
 
 /// Diagonals of Λ below this are tried at 0 exactly.
 const NEAR_ZERO: f64 = 1e-3;

@@ -12,9 +12,8 @@ use super::remark::Remark;
 use super::units::Units;
 use super::{Breakdown, EVALUATING, Misfit, MixedData, MixedError, tick};
 use crate::families::{Family, Link, Outcome, Support};
-use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
-use ergodic_base::reporter::Warning;
+use ergodic_base::{Control, Warning};
 
 /// Newton steps of the fit without group effects that starts the search.
 const START_STEPS: usize = 25;

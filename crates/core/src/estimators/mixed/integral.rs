@@ -24,9 +24,8 @@ use super::fit::Method;
 use super::laplace::Laplace;
 use super::{Misfit, MixedData, MixedError};
 use crate::numerics::quadrature::gauss_hermite;
-use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, dot};
-use ergodic_base::rng::substream;
+use ergodic_base::{Control, substream};
 
 /// Most nodes in each direction.
 pub const MOST_NODES: usize = 100;

@@ -28,7 +28,7 @@ use super::factor::Factor;
 use super::profile::add_trace;
 use super::{MixedData, MixedError, tick};
 use crate::families::{Family, Outcome};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::linalg::{NotPositiveDefinite, axpy, dot};
 
 /// Newton steps for the mode before giving up.

@@ -30,13 +30,12 @@ use rand::RngExt as _;
 use super::data::RandomTerm;
 use super::laplace::Laplace;
 use super::{Breakdown, Misfit, MixedData, MixedError, tick};
-use crate::design::confounding::{Direction, GroupColumns, directions};
+use crate::design::{Direction, GroupColumns, directions};
 use crate::families::Outcome;
 use crate::models::mixed::MAX_EFFECTS as MOST;
 use crate::numerics::fisher_step::{FisherStep, k_limit};
-use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
-use ergodic_base::rng::{ChainRng, substream};
+use ergodic_base::{ChainRng, Control, substream};
 
 /// Iterations that are forgotten: from the estimates without groups the expanded EM needs about ten.
 const BURN_IN: usize = 30;

@@ -3,7 +3,7 @@
 use super::MixedError;
 use super::integral::Integral;
 use super::laplace::Laplace;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 
 /// Laplace's approximation of the deviance, or the deviance by integrals of groups.
 pub enum Objective<'l, 'a> {

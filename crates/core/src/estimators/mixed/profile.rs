@@ -18,7 +18,7 @@ use super::covariance::Shape;
 use super::data::MixedData;
 use super::factor::Factor;
 use super::{Misfit, MixedError};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, dot};
 
 /// Pivot of a scaled column below which it is a combination of the others.

@@ -80,7 +80,7 @@ fn log_variances(profile: &Profile<'_>) -> Vec<f64> {
 mod tests {
     use super::super::testing::{Reference, numbers};
     use super::super::{Criterion, Method, fit_gaussian};
-    use ergodic_base::control::Control;
+    use ergodic_base::Control;
 
     /// Sets of `tests/reference/satterthwaite.R`: data, formula.
     const SETS: [(&str, &str, &str); 8] = [

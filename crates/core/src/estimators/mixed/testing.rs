@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::MixedData;
-use crate::design::matrix::{Design, ModelFrame};
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ModelFrame, ResponseUse};
 use crate::testing::tables::{load_csv, reference};
 
 /// The data of a set under a formula.

@@ -10,7 +10,7 @@ use super::profile::Profile;
 use super::testing::{Reference, all_designs, data, numbers};
 use super::*;
 use crate::families::Family;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 
 /// |a − b| within `relative` of the larger, or of 1.
 pub(super) fn close(what: &str, a: f64, b: f64, relative: f64) {

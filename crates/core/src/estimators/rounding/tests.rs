@@ -7,15 +7,12 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::*;
-use crate::design::matrix::Design;
-use crate::design::response::ResponseKind;
+use crate::design::{Design, ResponseKind};
 use crate::estimators::find_mode;
 use crate::models::{ModelOptions, Storage, find};
 use crate::samplers::testing::{Chain, Run, estimate, exact_oracle};
 use crate::testing::{binary, plain_design};
-use ergodic_base::control::Control;
-use ergodic_base::reporter::Severity;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Control, Purpose, Severity, stream};
 
 const ROWS: usize = 203;
 

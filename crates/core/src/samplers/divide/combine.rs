@@ -24,8 +24,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::kernel_product::KernelProduct;
 use super::moments::{Moments, split_rhat};
 use super::weierstrass::Weierstrass;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot};
-use ergodic_base::rng::ChainRng;
 
 ergodic_base::choice! {
     /// How draws of subposteriors are combined.

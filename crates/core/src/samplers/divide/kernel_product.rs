@@ -25,8 +25,8 @@ use rand::RngExt as _;
 
 use super::combine::{add_product, fill_with_normals};
 use super::moments::Moments;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot};
-use ergodic_base::rng::ChainRng;
 
 /// Sweeps before the first draw: indices begin anywhere.
 const FIRST_SWEEPS: usize = 200;

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use ndarray::Array2;
 
 use super::*;
-use crate::design::response::ResponseKind;
+use crate::design::ResponseKind;
 use crate::models::ModelOptions;
 use crate::samplers::testing::{
     Chain, Run, assert_goes_on, assert_moments, estimate, exact_oracle, gaussian_with_centre, mean,
     sd, small_logistic,
 };
 use crate::testing::{GaussianRows, plain_design};
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
+use ergodic_base::{Purpose, stream};
 
 fn text(word: &str) -> Value {
     Value::Text(word.to_owned())

@@ -16,8 +16,8 @@ use rand::RngExt as _;
 
 use super::combine::add_product;
 use super::moments::Moments;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot};
-use ergodic_base::rng::ChainRng;
 
 /// Memory for combining pairs.
 pub(super) struct Weierstrass {

@@ -51,8 +51,8 @@ use crate::samplers::{
     InfoColumn, NOISE_SHARE, Output, OutputSpec, Phase, Sampler, SamplerFamily, SamplerSpec,
     StateVisitor, Target, Tick,
 };
+use ergodic_base::Streams;
 use ergodic_base::linalg::{NotPositiveDefinite, axpy};
-use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// Rows from which the report's batch is used.

@@ -36,8 +36,8 @@ use crate::samplers::{
     InfoColumn, NOISE_SHARE, Output, OutputSpec, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
     Target, Tick,
 };
+use ergodic_base::Streams;
 use ergodic_base::linalg::Cholesky;
-use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 ergodic_base::settings! {

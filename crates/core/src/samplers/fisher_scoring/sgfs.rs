@@ -48,8 +48,8 @@ use crate::samplers::{
     InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
 };
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, SymmetricEigen, axpy, whiten};
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared as _, Field, SettingError};
+use ergodic_base::{ChainRng, Streams};
 
 /// Rounding allowed before a negative variance counts as one, relative to k.
 const ROUNDING: f64 = 1e-9;

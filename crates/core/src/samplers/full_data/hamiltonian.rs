@@ -11,8 +11,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::StateVisitor;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot, matvec};
-use ergodic_base::rng::ChainRng;
 
 /// Log acceptance probability of one leapfrog step that the first step size is brought to (Stan's: log 0.8).
 const FIRST_STEP_ACCEPT: f64 = 0.8;
@@ -426,7 +426,7 @@ pub fn first_step_size(
 mod tests {
     use super::*;
     use crate::samplers::testing::{Density, exact_oracle};
-    use ergodic_base::rng::{Purpose, stream};
+    use ergodic_base::{Purpose, stream};
 
     const COVARIANCE: [f64; 4] = [2.0, 0.6, 0.6, 0.5];
 

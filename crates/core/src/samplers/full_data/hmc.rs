@@ -41,8 +41,8 @@ use crate::samplers::{
     ACCEPT, Conditional, Follow, InfoColumn, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
     StateVisitor, Target, Tick,
 };
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared as _, Field, SettingError};
+use ergodic_base::{ChainRng, Streams};
 
 /// Steps of a trajectory while the unit of length is not known.
 const BLIND_STEPS: f64 = 10.0;

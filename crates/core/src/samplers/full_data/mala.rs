@@ -42,7 +42,7 @@ use crate::samplers::{
     ACCEPT, Conditional, InfoColumn, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
     Target, Tick,
 };
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared, Field, SettingError};
 use ergodic_diagnostics::Remedy;
 

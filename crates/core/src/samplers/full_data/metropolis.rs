@@ -27,7 +27,7 @@ use crate::samplers::recommend::Traits;
 use crate::samplers::{
     Conditional, InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
 };
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
 
 const INFO: &[InfoColumn] = &[walk::INFO[0], walk::INFO[1], InfoColumn::LOG_DENSITY];

@@ -34,8 +34,8 @@ use crate::samplers::{
     ACCEPT, Conditional, Follow, InfoColumn, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
     StateVisitor, Target, Tick,
 };
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared as _, Field, SettingError};
+use ergodic_base::{ChainRng, Streams};
 use tree::Tree;
 
 pub(in crate::samplers) mod tree;

@@ -32,8 +32,8 @@ use crate::samplers::{
     Target, Tick,
 };
 use ergodic_base::linalg::{axpy, symmetric_eigen};
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared as _, Field, SettingError};
+use ergodic_base::{ChainRng, Streams};
 
 /// Width per mean |t| of the moves.
 const WIDTH_PER_MOVE: f64 = 3.0;

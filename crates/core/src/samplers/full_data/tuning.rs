@@ -9,7 +9,7 @@ use crate::samplers::full_data::hamiltonian::{
 };
 use crate::samplers::recommend::dense_pays;
 use crate::samplers::{Phase, StateVisitor, Target, Tick};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::settings::{Field, SettingError};
 
 /// Where the search for the first step size starts: the right order for a target scaled by its metric.

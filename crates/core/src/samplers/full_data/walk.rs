@@ -16,7 +16,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::oracle::Centre;
 use crate::samplers::{ACCEPT, InfoColumn, Phase, STEP_SIZE, StateVisitor, Target};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::settings::Field;
 
 /// Best scale times sqrt(D) on a normal target in many dimensions.

@@ -13,12 +13,11 @@ use rand_distr::{Distribution as _, Gamma, StandardNormal};
 
 use crate::models::{Form, form_of};
 use crate::oracle::{Oracle, StepError};
-use crate::samplers::names;
 use crate::samplers::{
-    Conditional, InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
+    Conditional, InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, names,
 };
+use ergodic_base::Streams;
 use ergodic_base::linalg::{Cholesky, axpy};
-use ergodic_base::rng::Streams;
 use ergodic_base::settings::SettingError;
 
 /// Draws from conditionals of known form: no sampler of its own, but one of blocks.

@@ -8,8 +8,8 @@ use crate::samplers::autoregressive::Moments;
 use crate::samplers::testing::{
     Chain, Run, assert_moments, correlated, estimate, exact_oracle, logistic_with_centre, mean,
 };
+use ergodic_base::ParamId;
 use ergodic_base::linalg::Cholesky;
-use ergodic_base::param::ParamId;
 use ergodic_base::settings::Value;
 
 const COVARIANCE: [f64; 9] = [1.0, 0.6, 0.3, 0.6, 2.0, 0.8, 0.3, 0.8, 1.5];

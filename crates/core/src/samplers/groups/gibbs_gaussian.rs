@@ -19,8 +19,8 @@ use crate::samplers::recommend::Traits;
 use crate::samplers::{
     InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
+use ergodic_base::Streams;
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::Streams;
 use ergodic_base::settings::SettingError;
 
 /// The sampler `gibbs-gaussian`.

@@ -36,15 +36,14 @@ use crate::samplers::full_data::nuts::tree::Tree;
 use crate::samplers::full_data::tuning::TARGET_ACCEPT;
 use crate::samplers::groups::laplace::Laplace;
 use crate::samplers::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
-use crate::samplers::names;
 use crate::samplers::recommend::{Standing, Traits};
 use crate::samplers::{
     ACCEPT, DIVERGENT, InfoColumn, N_LEAPFROG, Phase, STEP_SIZE, Sampler, SamplerFamily,
-    SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
+    SamplerSpec, StateVisitor, Target, Tick, Unsuitable, names,
 };
 use ergodic_base::linalg::{Cholesky, axpy};
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared as _, SettingError};
+use ergodic_base::{ChainRng, Streams};
 
 /// Degrees of freedom of proposals: few enough for heavy tails, enough to be accepted nine times in ten where the
 /// conditional is normal.

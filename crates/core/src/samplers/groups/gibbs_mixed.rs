@@ -23,9 +23,8 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use crate::models::Model;
 use crate::models::mixed::{GroupTerm, MAX_EFFECTS, MixedEffects};
-use crate::models::prior::PriorRows;
+use crate::models::{Model, PriorRows};
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::groups::mixed::marginal::{self, Block, CoefficientPrior};
 use crate::samplers::groups::mixed::nesting::{self, Nested};
@@ -36,8 +35,8 @@ use crate::samplers::{
     InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
 use ergodic_base::linalg::{Cholesky, axpy, dot};
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::SettingError;
+use ergodic_base::{ChainRng, Streams};
 
 /// The sampler `gibbs-mixed`.
 pub struct GibbsMixed;

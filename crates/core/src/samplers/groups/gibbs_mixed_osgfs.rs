@@ -29,8 +29,7 @@
 use rand::RngExt as _;
 
 use crate::models::mixed::{GroupTerm, MixedEffects};
-use crate::models::prior::PriorRows;
-use crate::models::{Model, Rows, Scratch};
+use crate::models::{Model, PriorRows, Rows, Scratch};
 use crate::numerics::fisher_step::FisherStep;
 use crate::oracle::minibatch::below;
 use crate::oracle::{Oracle, StepError};
@@ -45,8 +44,8 @@ use crate::samplers::{
     Phase, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
 use ergodic_base::linalg::{axpy, dot};
-use ergodic_base::rng::{ChainRng, Streams, substream};
 use ergodic_base::settings::{Declared as _, SettingError};
+use ergodic_base::{ChainRng, Streams, substream};
 
 /// The sampler `gibbs-mixed-osgfs`.
 pub struct GibbsMixedOsgfs;

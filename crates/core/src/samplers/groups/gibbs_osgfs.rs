@@ -33,8 +33,8 @@ use crate::samplers::{
     InfoColumn, NOISE_SHARE, Phase, ROWS_SHARE, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
     Target, Tick, Unsuitable,
 };
+use ergodic_base::Streams;
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// Rows of an average group for each row of a minibatch, as `osgfs` takes of all rows.

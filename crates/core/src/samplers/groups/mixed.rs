@@ -8,12 +8,11 @@ use crate::samplers::Unsuitable;
 use rand::RngExt as _;
 use rand_distr::{ChiSquared, Distribution as _, StandardNormal};
 
-use crate::models::Model;
 use crate::models::mixed::{GroupTerm, Lower, MAX_CORRELATIONS, MAX_EFFECTS, MixedEffects};
-use crate::models::prior::Prior;
+use crate::models::{Model, Prior};
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::full_data::slice::slice_along;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 pub(in crate::samplers) mod marginal;
 pub(in crate::samplers) mod nesting;

@@ -13,9 +13,8 @@ use crate::samplers::testing::{
 };
 use crate::samplers::{Phase, Target, Tick, find};
 use crate::testing::tables::{load_csv, reference};
-use ergodic_base::control::Control;
-use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Control, Streams};
 
 /// Reported quantities, draws by draw, of each chain.
 fn reported(model: &dyn Model, chain: &Chain) -> Vec<Vec<f64>> {

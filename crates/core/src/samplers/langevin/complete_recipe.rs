@@ -46,8 +46,8 @@ use crate::samplers::recommend::{Standing, Traits};
 use crate::samplers::{
     InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
 };
+use ergodic_base::Streams;
 use ergodic_base::linalg::{NotFinite, SymmetricEigen, axpy, dot, matvec, symmetric_eigen};
-use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 use ergodic_diagnostics::Remedy;
 

@@ -38,16 +38,15 @@
 
 use crate::models::{Form, Model, independent_forms};
 use crate::oracle::{Estimator, Oracle, StepError};
-use crate::samplers::cir;
 use crate::samplers::recommend::{Standing, Traits};
 use crate::samplers::schedule::WEIGHT_OF_STEP;
 use crate::samplers::simplex::scir::{Plain, ScirConfig, ScirSettings};
 use crate::samplers::{
     InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target,
-    Tick, Unsuitable,
+    Tick, Unsuitable, cir,
 };
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared as _, SettingError};
+use ergodic_base::{ChainRng, Streams};
 use ergodic_diagnostics::Remedy;
 use rand_distr::{Distribution as _, StandardNormal};
 

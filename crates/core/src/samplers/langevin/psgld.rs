@@ -32,7 +32,7 @@ use crate::samplers::langevin::{
 };
 use crate::samplers::minibatch_settings::{PlainRows, Rows as _};
 use crate::samplers::{Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick};
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 use ergodic_diagnostics::Remedy;
 

@@ -31,7 +31,7 @@ use crate::samplers::minibatch_settings::PlainRows;
 use crate::samplers::{
     Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
 use ergodic_diagnostics::Remedy;
 

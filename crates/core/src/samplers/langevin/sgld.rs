@@ -49,7 +49,7 @@ use crate::samplers::recommend::{Standing, Traits};
 use crate::samplers::{
     Conditional, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
 };
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
 use ergodic_diagnostics::Remedy;
 

@@ -38,8 +38,8 @@ use crate::samplers::{
     Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot, whiten};
-use ergodic_base::rng::{Purpose, Streams, stream};
 use ergodic_base::settings::{Declared as _, SettingError};
+use ergodic_base::{Purpose, Streams, stream};
 use ergodic_diagnostics::Remedy;
 
 /// Rows of the metric per parameter: its eigenvalues are then within some 20 % of those of all rows, before they are bent.

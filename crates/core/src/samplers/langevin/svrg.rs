@@ -26,7 +26,7 @@ use crate::samplers::langevin::saga::{TABLE_SPEC, table_batch, table_rule};
 use crate::samplers::langevin::{Config, Langevin, LangevinSettings, Noise, Preconditioning};
 use crate::samplers::minibatch_settings::PlainRows;
 use crate::samplers::{Sampler, SamplerSpec, StateVisitor, Target, Tick};
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 ergodic_base::settings! {

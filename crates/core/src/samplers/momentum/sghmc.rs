@@ -48,7 +48,7 @@ use crate::samplers::{
     Conditional, InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
     StateVisitor, TEMPERATURE, Target, Tick,
 };
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 use ergodic_diagnostics::Remedy;
 

@@ -22,7 +22,7 @@ use crate::samplers::momentum::sghmc::INFO;
 use crate::samplers::momentum::{CRITICAL, Dynamics, Integrator, Mass, Medium, PhaseSpace, STEP};
 use crate::samplers::recommend::{Standing, Traits};
 use crate::samplers::{Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick};
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
 
 /// The sampler `sghmc-naive`.

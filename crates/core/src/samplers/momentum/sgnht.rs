@@ -45,7 +45,7 @@ use crate::samplers::schedule::{Decay, StepsAlong, TEMPERED, WEIGHT_OF_STEP};
 use crate::samplers::{
     InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
 };
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 use ergodic_diagnostics::Remedy;
 

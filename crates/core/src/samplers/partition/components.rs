@@ -7,7 +7,7 @@ use crate::models::Mixture;
 use crate::models::dp_mixture::counts::Counts;
 use crate::models::dp_mixture::numeric::Numeric;
 use crate::samplers::cir::log_gamma;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 /// Parameters of J components in a row.
 #[derive(Clone, Debug, Default)]

@@ -20,7 +20,7 @@ use crate::samplers::partition::exact::{Exact, INFO, Moves, PartitionSettings};
 use crate::samplers::partition::{Partition, pick};
 use crate::samplers::recommend::{Standing, Traits};
 use crate::samplers::{SamplerFamily, SamplerSpec};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::settings::Declared as _;
 
 /// The sampler `dp-gibbs`.

@@ -29,7 +29,7 @@ use crate::samplers::partition::components::{Components, normalise};
 use crate::samplers::partition::exact::{Exact, INFO, Moves, PartitionSettings};
 use crate::samplers::recommend::{Standing, Traits};
 use crate::samplers::{SamplerFamily, SamplerSpec};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::settings::Declared as _;
 
 /// Components for which memory is there at once.

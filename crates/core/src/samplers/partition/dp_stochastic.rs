@@ -51,8 +51,8 @@ use crate::samplers::{
     InfoColumn, Output, OutputSpec, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
     Target, Tick, Unsuitable,
 };
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError};
+use ergodic_base::{ChainRng, Streams};
 use ergodic_diagnostics::Remedy;
 
 /// Most components; what is left of the stick beyond them is given up.

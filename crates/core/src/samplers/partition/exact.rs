@@ -13,8 +13,8 @@ use crate::samplers::{
     ACCEPT, InfoColumn, Output, OutputSpec, Sampler, SamplerSpec, StateVisitor, Target, Tick,
     Unsuitable,
 };
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Field, SettingError};
+use ergodic_base::{ChainRng, Streams};
 
 /// Units up to which there is one split-merge proposal in every draw.
 const MOST_PROPOSED: f64 = 100_000.0;

@@ -16,7 +16,7 @@ use statrs::function::gamma::ln_gamma;
 
 use super::{Clusters, Partition};
 use crate::models::Mixture;
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 use ergodic_base::special::softplus;
 
 /// Restricted scans before the one that proposes.

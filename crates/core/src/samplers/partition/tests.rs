@@ -7,8 +7,8 @@ use crate::oracle::Oracle;
 use crate::samplers::testing::{Run, estimate, exact_oracle};
 use crate::samplers::{Phase, Tick, find};
 use crate::testing::mixtures::{counts, names, partitions, posterior, records, small};
-use ergodic_base::rng::{Purpose, Streams, stream};
 use ergodic_base::settings::{Declared as _, Settings, Value};
+use ergodic_base::{Purpose, Streams, stream};
 
 /// Fails unless the partitions that `chains` visited (by label vector) have their posterior probabilities, each within
 /// four and a half Monte Carlo standard errors: there are hundreds of comparisons.

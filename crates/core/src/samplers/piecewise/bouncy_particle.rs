@@ -27,8 +27,8 @@ use crate::samplers::piecewise::{
     INFO, Motion, Path, Piecewise, PiecewiseSettings, Refreshed, first_arrival,
 };
 use crate::samplers::recommend::Traits;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{axpy, dot, matvec};
-use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Declared as _;
 
 /// Time per draw and sqrt(D): on a normal posterior draws at this distance are correlated by less than 0.55.

@@ -34,11 +34,10 @@ use crate::samplers::Unsuitable;
 use rand_distr::weighted::WeightedAliasIndex;
 use rand_distr::{Distribution as _, Exp1};
 
-use crate::models::prior::PriorRows;
-use crate::models::{Covariates, LinearRows, Model};
+use crate::models::{Covariates, LinearRows, Model, PriorRows};
 use crate::oracle::{Centre, StepError};
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
-use ergodic_base::rng::ChainRng;
 
 /// Rounding allowed in a rate before it counts as above its bound, relative to the numbers it is the difference of.
 const ROUNDING: f64 = 1e-10;

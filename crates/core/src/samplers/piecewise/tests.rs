@@ -13,20 +13,17 @@ use super::super::testing::{
     Run, assert_moments, assert_moments_known_to, exact_oracle, mean, small_logistic,
 };
 use super::*;
-use crate::design::matrix::Design;
-use crate::design::response::ResponseKind;
+use crate::design::{Design, ResponseKind};
 use crate::estimators::find_mode;
-use crate::models::prior::{Prior, PriorRows};
 use crate::models::{
     CentreRows, Covariates, LinearRows, LogDensity, MAX_DENSE_DIM, ModelOptions, ParamInfo,
-    Posterior, RowLikelihood, Rows, Scratch, find, sum_of_rows,
+    Posterior, Prior, PriorRows, RowLikelihood, Rows, Scratch, find, sum_of_rows,
 };
 use crate::oracle::Centre;
 use crate::testing::plain_design;
-use ergodic_base::control::Control;
 use ergodic_base::linalg::Cholesky;
-use ergodic_base::rng::{Purpose, RngMark, stream};
 use ergodic_base::settings::Value;
+use ergodic_base::{Control, Purpose, RngMark, stream};
 
 const IDS: [&str; 2] = ["zig-zag", "bouncy-particle"];
 const CONTROLS: [&str; 2] = ["curvature", "gradient"];

@@ -24,8 +24,8 @@ use rand::RngExt as _;
 use crate::samplers::SamplerSpec;
 use crate::samplers::piecewise::{INFO, Motion, Path, Piecewise, PiecewiseSettings, first_arrival};
 use crate::samplers::recommend::{Standing, Traits};
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Declared as _;
 
 /// On a normal posterior draws at this distance are correlated by less than ½ whatever D is: a coordinate needs 2.5 on

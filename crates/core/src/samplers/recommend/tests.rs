@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::design::response::ResponseUse;
+use crate::design::ResponseUse;
 use crate::models::mixed::Mixed;
 use crate::models::{ModelOptions, WorkingRows};
 use crate::samplers::Unsuitable;

@@ -13,7 +13,7 @@ use crate::samplers::simplex::{self, Weights};
 use crate::samplers::{
     Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::SettingError;
 
 /// The sampler `conjugate`.

@@ -34,7 +34,7 @@ use crate::samplers::{
     InfoColumn, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
     Unsuitable,
 };
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 use ergodic_diagnostics::Remedy;
 

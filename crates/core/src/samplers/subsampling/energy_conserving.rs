@@ -58,8 +58,8 @@ use crate::samplers::{
 };
 use calibration::{Calibrated, calibrate};
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot};
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError};
+use ergodic_base::{ChainRng, Streams};
 use estimate::{EstimatedPosterior, Expansion, Subsample};
 
 pub(in crate::samplers) mod calibration;

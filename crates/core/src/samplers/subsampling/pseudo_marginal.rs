@@ -30,7 +30,7 @@ use crate::samplers::{
     InfoColumn, LOG_LIK_VARIANCE, ROWS_SHARE, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
     Target, Tick,
 };
-use ergodic_base::rng::Streams;
+use ergodic_base::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
 use ergodic_diagnostics::Remedy;
 

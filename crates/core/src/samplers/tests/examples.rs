@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::design::matrix::Design;
+use crate::design::Design;
 use crate::estimators::find_mode;
 use crate::models::{Model, ModelOptions, find};
 use crate::samplers::testing::{Chain, Run, assert_moments, exact_oracle, grid_moments};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::settings::{Settings, Value};
 
 /// A column of numbers, or two as rows of two; those of no response are called x1 and x2.
@@ -15,7 +15,7 @@ pub(in crate::samplers) fn model(
     settings: &[(&str, f64)],
     columns: &[&[f64]],
 ) -> Arc<dyn Model> {
-    use crate::design::columns::{MemoryColumns, Values};
+    use crate::design::{MemoryColumns, Values};
     let entry = find(id).unwrap();
     let mut chosen = Settings::default();
     for (key, value) in settings {

@@ -10,7 +10,7 @@ use crate::samplers::testing::{
     exact_oracle, gaussian_with_centre, grid_moments, small_logistic,
 };
 use crate::samplers::{StateVisitor, find};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::settings::Value;
 
 /// Samplers and the draws per chain that give each about the same precision; `gibbs` with one coordinate per block,

@@ -7,7 +7,7 @@ use ndarray::Array2;
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
-use crate::design::response::ResponseKind;
+use crate::design::ResponseKind;
 use crate::estimators::find_mode;
 use crate::models::{Model, ModelOptions, Rows, find};
 use crate::oracle::{Centre, Estimator, Oracle, Scheme};
@@ -27,10 +27,9 @@ use crate::samplers::subsampling::hmc_ecs::HmcEcs;
 use crate::samplers::subsampling::nuts_ecs::NutsEcs;
 use crate::samplers::{Phase, Sampler};
 use crate::testing::plain_design;
-use ergodic_base::control::Control;
 use ergodic_base::linalg::{axpy, quadratic_form};
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Control, Purpose, stream};
 
 const NUM_OBS: usize = 2000;
 const DIM: usize = 3;

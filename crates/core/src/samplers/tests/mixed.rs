@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::regression::{read, reported_by};
-use crate::design::response::ResponseUse;
+use crate::design::ResponseUse;
 use crate::models::mixed::Mixed;
 use crate::models::{Model, ModelOptions};
 use crate::samplers::groups::mixed::testing::Moments;

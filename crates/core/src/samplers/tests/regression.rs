@@ -3,13 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::design::columns::MemoryColumns;
-use crate::design::response::ResponseUse;
+use crate::design::{MemoryColumns, ResponseUse};
 use crate::estimators::find_mode;
 use crate::models::{Model, ModelOptions};
 use crate::samplers::testing::{Run, assert_moments_near, estimate, exact_oracle};
 use crate::testing::{built_by, table_of};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 
 /// Reported quantities of `chains` chains by NUTS: per chain one series per quantity.
 pub(in crate::samplers) fn reported(

@@ -10,8 +10,8 @@ use crate::samplers::topics::topics_control::{Control, KeptCounts, excess_of_min
 use crate::samplers::{Output, StateVisitor, TOPIC_SHARES, TOPICS, WORDS_HELD_OUT, find};
 use crate::testing::topics::corpus;
 use crate::testing::{thirty_documents, two_topics};
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
+use ergodic_base::{Purpose, stream};
 
 /// Reads the topics of words from a state.
 #[derive(Default)]

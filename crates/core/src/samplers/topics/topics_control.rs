@@ -24,8 +24,8 @@ use crate::models::Corpus;
 use crate::models::topics::document::DocumentGibbs;
 use crate::samplers::topics::mean_counts;
 use crate::samplers::{Phase, StateVisitor};
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::SettingError;
 
 /// Most numbers kept by one chain: half a gibibyte.

@@ -21,8 +21,8 @@ use crate::samplers::{
     InfoColumn, Output, OutputSpec, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target,
     Tick, Unsuitable,
 };
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::SettingError;
+use ergodic_base::{ChainRng, Streams};
 
 /// The sampler `topics-gibbs`.
 pub struct TopicsGibbs;

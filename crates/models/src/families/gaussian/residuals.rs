@@ -9,7 +9,7 @@ use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
 use crate::design::Remark;
 use crate::families::rows::{Fit, value_or};
-use ergodic_base::reporter::Reporter;
+use ergodic_base::Reporter;
 use ergodic_diagnostics::quantiles;
 
 /// Chance that normal noise is remarked on.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::super::super::{Model, Rows};
 use super::*;
 use crate::families::Family;
-use ergodic_base::param::Class;
+use ergodic_base::Class;
 
 /// Points that `translation.py` takes for each model.
 const POINTS: usize = 5;

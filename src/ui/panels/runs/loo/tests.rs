@@ -14,8 +14,8 @@ use crate::ui::testing::{Shown, page_harness};
 use crate::ui::widgets::number;
 use ergodic_analysis::bias_check::finished as finished_run;
 use ergodic_analysis::predict::scores::{compare, folds};
-use ergodic_base::control::Control;
-use ergodic_core::engine::run_section::RunSection;
+use ergodic_base::Control;
+use ergodic_core::engine::RunSection;
 use ergodic_export::RunFolder;
 
 /// A session with finished runs of these formulas, the last one shown.

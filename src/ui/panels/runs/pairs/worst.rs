@@ -6,10 +6,10 @@ use crate::ui::panels::runs::panes::Variable;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::name::longest_names;
 use crate::ui::widgets::{Chip, number, paint};
+use ergodic_base::ParamId;
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::ParamId;
 use ergodic_core::samplers::DIVERGENT;
-use ergodic_diagnostics::divergent_pairs::{DivergentPair, worst_pairs};
+use ergodic_diagnostics::{DivergentPair, worst_pairs};
 
 /// Pairs that are proposed.
 const PROPOSED: usize = 3;

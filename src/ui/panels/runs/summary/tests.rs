@@ -48,7 +48,7 @@ fn worst_comes_first_by_either_limit() {
 /// The variable that the verdict names is the one that the table begins with, and its figures are the same.
 #[test]
 fn the_first_row_is_the_one_that_the_verdict_names() {
-    use ergodic_diagnostics::findings::{VerdictInputs, judge};
+    use ergodic_diagnostics::{VerdictInputs, judge};
     let mut tail = row("tail", 1.006, 1200.0);
     tail.ess_tail = Some(150.9);
     for (other, shown) in [

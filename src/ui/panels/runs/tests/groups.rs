@@ -12,7 +12,7 @@ use crate::app::testing::Session;
 use crate::app::{DraftChange, PathCommand, Product, Question, RunCommand};
 use crate::ui::panels::runs::RunsView;
 use crate::ui::testing::Shown;
-use ergodic_core::engine::run_section::RunSection;
+use ergodic_core::engine::RunSection;
 use ergodic_report::report::{Section, sections};
 
 /// The variables of the table from top to bottom, whatever their class.
@@ -33,7 +33,7 @@ fn grouped() -> Session {
     for change in [
         DraftChange::Formula("churned ~ age".to_owned()),
         DraftChange::Template("hierarchical".to_owned()),
-        DraftChange::Assign(column, ergodic_data::roles::Role::Group),
+        DraftChange::Assign(column, ergodic_data::Role::Group),
     ] {
         session.send(change);
     }

@@ -11,7 +11,7 @@ use crate::app::testing::Session;
 use crate::app::{Command, DataCommand, DraftChange, Preference, Question, RunCommand, RunPhase};
 use crate::ui::panels::runs::{RunsView, runs_ui};
 use crate::ui::testing::{Shown, page_harness};
-use ergodic_core::engine::run_section::RunSection;
+use ergodic_core::engine::RunSection;
 
 fn finished(sampler: &str) -> Harness<'static, Shown<RunsView>> {
     let mut session = Session::with_draft("churn");

@@ -10,8 +10,7 @@ use crate::app::{DataCommand, DraftChange, RunCommand, ViewCommand};
 use crate::ui::panels::runs::*;
 use crate::ui::testing::{Shown, page_harness};
 use ergodic_core::design::Columns as _;
-use ergodic_core::engine::run_section::RunSection;
-use ergodic_core::engine::{ChainState, RunState, RunView};
+use ergodic_core::engine::{ChainState, RunSection, RunState, RunView};
 
 type Page<'a> = Harness<'a, Shown<RunsView>>;
 type Window<'a> = Harness<'a, Shown<crate::ui::panels::Views>>;

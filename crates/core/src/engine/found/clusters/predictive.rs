@@ -11,8 +11,8 @@ use statrs::function::gamma::ln_gamma;
 
 use crate::models::Mixture;
 use crate::models::dp_mixture::numeric::{ColumnPosterior, Numeric};
-use ergodic_base::rng::{ChainRng, Purpose, stream};
-use ergodic_diagnostics::density::histogram;
+use ergodic_base::{ChainRng, Purpose, stream};
+use ergodic_diagnostics::histogram;
 use ergodic_diagnostics::quantiles::quantile;
 
 /// Columns that get a curve.

@@ -1,18 +1,16 @@
 //! Smooth curves by REML against R's mgcv (`tests/reference/smooths.R`), whose thin plate regression splines these are; by ML and
 //! Laplace's approximation against these criteria computed anew.
 
-use crate::design::Columns as _;
-use crate::design::coding::Coding;
-use crate::design::columns::{MemoryColumns, Values};
-use crate::design::matrix::{Design, ModelFrame};
-use crate::design::response::ResponseUse;
-use crate::estimators::mixed::fit::MixedFit;
+use crate::design::Coding;
+use crate::design::{Columns as _, Design, MemoryColumns, ModelFrame, ResponseUse, Values};
 use crate::estimators::mixed::integral::Fineness;
 use crate::estimators::mixed::testing::Reference;
-use crate::estimators::mixed::{Criterion, Method, MixedData, fit_gaussian, fit_generalised};
+use crate::estimators::mixed::{
+    Criterion, Method, MixedData, MixedFit, fit_gaussian, fit_generalised,
+};
 use crate::families::Family;
 use crate::testing::tables::{load_csv, reference};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::linalg::{Cholesky, dot};
 
 /// A set of the reference under a formula: the design, and how to code new rows.

@@ -1,13 +1,12 @@
 //! Fits of families against those of other programs and against closed forms.
 
 use super::{close, general, with_nodes};
-use crate::design::matrix::{Design, ModelFrame};
-use crate::design::response::ResponseUse;
+use crate::design::{Design, ModelFrame, ResponseUse};
 use crate::estimators::mixed::*;
 use crate::families::{Family, Outcome};
 use crate::testing::table_of;
 use crate::testing::tables::{load_csv, reference};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 
 /// Against the likelihood that scipy integrates and maximises in `gamma.py`, and glmmTMB's Laplace approximation in `gamma.R`.
 #[test]

@@ -1,14 +1,14 @@
 //! Integrals over the effects of groups against closed forms, fine grids, and maxima that R finds.
 
 use super::{close, general, with_nodes};
-use crate::design::matrix::{Design, ModelFrame};
+use crate::design::{Design, ModelFrame};
 use crate::estimators::mixed::integral::Integral;
 use crate::estimators::mixed::laplace::Laplace;
 use crate::estimators::mixed::testing::numbers;
 use crate::estimators::mixed::*;
 use crate::families::Family;
 use crate::testing::tables::{load_csv, reference};
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::linalg::{Cholesky, dot};
 use ergodic_base::numerals::thousands;
 

@@ -13,16 +13,15 @@ use rand::RngExt as _;
 use super::super::{centres, shard};
 use super::tests::combination;
 use super::*;
-use crate::design::matrix::{Design, GroupDesign, GroupFactor};
+use crate::design::{Design, GroupDesign, GroupFactor};
 use crate::estimators::find_mode;
 use crate::models::{Model, ModelOptions, find, names};
 use crate::oracle::Centre;
 use crate::samplers::testing::{Run, assert_moments_known_to, estimate, exact_oracle, mean, sd};
 use crate::testing::{binary, plain_design};
-use ergodic_base::control::Control;
 use ergodic_base::linalg::quadratic_form;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Control, Purpose, stream};
 
 /// The error in standard deviations, or as a share of a variance, that a rule may have where subposteriors are near normal.
 const NEAR: f64 = 0.1;

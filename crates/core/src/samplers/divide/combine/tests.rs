@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::samplers::testing::{mean, sd};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 const DIM: usize = 2;
 /// Draws of each shard.

@@ -10,7 +10,7 @@ use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::testing::{Density, Run, assert_moments, correlated, estimate, exact_oracle};
 use crate::samplers::{Phase, Unsuitable, find};
 use crate::testing::GaussianRows;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::settings::{Settings, Value};
 
 fn start_chain(

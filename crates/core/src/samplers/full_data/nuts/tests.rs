@@ -4,15 +4,14 @@ use crate::samplers::{Phase, configure, configured};
 use std::sync::Arc;
 
 use super::*;
-use crate::estimators::mode::find_mode;
+use crate::estimators::find_mode;
 use crate::oracle::Centre;
 use crate::samplers::testing::{
     Chain, Density, Run, assert_moments, correlated, exact_oracle, gaussian_with_centre,
     grid_moments, mean, sd, small_logistic,
 };
-use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Control, Purpose, stream};
 
 const ACCEPT_AT: usize = 0;
 const STEP_SIZE_AT: usize = 1;

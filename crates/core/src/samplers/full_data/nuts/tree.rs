@@ -4,8 +4,8 @@ use rand::RngExt as _;
 
 use crate::oracle::StepError;
 use crate::samplers::full_data::hamiltonian::{LogDensity, MAX_ENERGY_ERROR, Metric, Place, Point};
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{axpy, dot};
-use ergodic_base::rng::ChainRng;
 use ergodic_base::special::log_sum_exp;
 
 /// A stretch of trajectory. `first` and `last` are in the order in which it was travelled.

@@ -160,7 +160,7 @@ fn draws_of_conditionals_have_the_marginals_of_mean_and_precision() {
 
 #[test]
 fn coefficients_of_a_linear_model_are_drawn_from_their_conditional() {
-    use crate::design::columns::{MemoryColumns, Values};
+    use crate::design::{MemoryColumns, Values};
     let x = [
         0.3, -1.2, 0.8, 1.9, -0.4, 0.1, 1.1, -0.7, 0.6, -1.5, 0.2, 1.4,
     ];
@@ -176,7 +176,7 @@ fn coefficients_of_a_linear_model_are_drawn_from_their_conditional() {
         response_use: entry.response_use(&options.settings),
         ..crate::design::ModelFrame::new("y ~ x".parse().unwrap())
     };
-    let (design, _) = crate::design::matrix::Design::build(&table, &frame).unwrap();
+    let (design, _) = crate::design::Design::build(&table, &frame).unwrap();
     let model = (entry.build)(Arc::new(design), &options).unwrap();
     let by_conditionals = blocks("gibbs", "b[*]: conjugate; sigma: slice");
     let ours = chains(&by_conditionals, &model, None, 5000);

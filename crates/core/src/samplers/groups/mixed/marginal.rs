@@ -18,8 +18,8 @@ use super::{Spread, WIDTH, scatter};
 use crate::models::mixed::{GroupTerm, Lower, MixedEffects};
 use crate::oracle::StepError;
 use crate::samplers::full_data::slice::slice_along;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
-use ergodic_base::rng::ChainRng;
 
 /// Operations of one evaluation up to which a block is integrated out: some tens of evaluations are then a few
 /// milliseconds, which buys a draw that is nearly independent of the last one.

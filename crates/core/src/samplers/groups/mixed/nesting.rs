@@ -8,7 +8,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::Spread;
 use crate::models::mixed::{GroupTerm, MixedEffects};
-use ergodic_base::rng::ChainRng;
+use ergodic_base::ChainRng;
 
 /// One effect of two nested terms.
 pub struct Nested {

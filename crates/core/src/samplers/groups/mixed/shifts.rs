@@ -6,13 +6,13 @@
 //! Sahu and Carlin 1995; Liu and Sabatti 2000).
 
 use super::Spread;
-use crate::design::confounding::{Direction, GroupColumns, directions};
+use crate::design::{Direction, GroupColumns, directions};
+use crate::models::PriorRows;
 use crate::models::mixed::{GroupTerm, MixedEffects};
-use crate::models::prior::PriorRows;
 use crate::oracle::StepError;
 use crate::samplers::full_data::slice::slice_along;
+use ergodic_base::ChainRng;
 use ergodic_base::linalg::{axpy, dot};
-use ergodic_base::rng::ChainRng;
 
 /// First width of slices in standard deviations of δ under a flat prior of the coefficient.
 const WIDTH: f64 = 3.0;

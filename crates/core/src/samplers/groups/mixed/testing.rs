@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use crate::design::response::ResponseUse;
+use crate::design::ResponseUse;
 use crate::models::mixed::Mixed;
 use crate::models::{Model, ModelOptions};
 use crate::samplers::testing::estimate;
 use crate::testing::{built, table_of};
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Purpose, stream};
 
 /// A mixed model with correlated slopes by one grouping and intercepts by another that is nested in it: 5 groups of 12
 /// rows, each of 3 classes.

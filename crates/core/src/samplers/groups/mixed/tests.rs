@@ -7,11 +7,11 @@ use super::marginal::{Block, CoefficientPrior, Division, divide};
 use super::statistics::Statistics;
 use super::testing::nested_mixed;
 use super::{Spread, nesting, normal_given, shifts};
+use crate::models::Prior;
 use crate::models::mixed::MixedEffects;
-use crate::models::prior::Prior;
 use crate::samplers::testing::estimate;
 use ergodic_base::linalg::{Cholesky, dot};
-use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::{ChainRng, Purpose, stream};
 
 fn random_state(view: &dyn MixedEffects, dim: usize, rng: &mut ChainRng) -> (Vec<f64>, Vec<f64>) {
     let u = (0..dim).map(|_| rng.random_range(-1.0..1.0)).collect();

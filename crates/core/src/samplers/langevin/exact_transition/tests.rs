@@ -10,8 +10,8 @@ use crate::samplers::testing::{
     Run, assert_moments, exact_oracle, logistic_with_centre, mean, sd, target_of,
 };
 use crate::testing::GaussianRows;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Purpose, stream};
 
 const ROWS: usize = 60;
 const DIM: usize = 2;
@@ -171,9 +171,9 @@ fn models_of_other_forms_are_refused_with_a_reason() {
     assert!(refusal.to_string().contains("independent given the data"));
     // Precision and mean are known given each other, not by themselves.
     let y: Vec<f64> = (0..20).map(f64::from).collect();
-    let columns = crate::design::columns::MemoryColumns::new(
+    let columns = crate::design::MemoryColumns::new(
         "t",
-        vec![("y".to_owned(), crate::design::columns::Values::Numbers(y))],
+        vec![("y".to_owned(), crate::design::Values::Numbers(y))],
     );
     let columns = columns.unwrap();
     let fit = |template| {

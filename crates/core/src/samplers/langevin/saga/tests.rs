@@ -10,8 +10,8 @@ use crate::samplers::conformance::Checkpoint;
 use crate::samplers::langevin::svrg::SvrgLd;
 use crate::samplers::testing::{Run, exact_oracle, logistic_with_centre};
 use crate::testing::GaussianRows;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
+use ergodic_base::{Purpose, stream};
 
 /// Each row's gradient is subtracted and added once, so the mean over all minibatches of one row is the exact gradient,
 /// whatever positions the table remembers; and the sum stays that of the rows.

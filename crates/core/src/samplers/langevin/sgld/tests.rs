@@ -14,7 +14,7 @@ use crate::samplers::minibatch_settings::MinibatchSettings;
 use crate::samplers::momentum::sghmc::SghmcCv;
 use crate::samplers::testing::{known_target, logistic_with_centre, small_logistic};
 use crate::testing::GaussianRows;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::linalg::axpy;
 use ergodic_base::settings::{Settings, Value};
 

@@ -8,7 +8,7 @@ use crate::models::Rows;
 use crate::samplers::autoregressive::{Chain, settings};
 use crate::samplers::testing::{assert_moments_known_to, logistic_with_centre, small_logistic};
 use crate::testing::GaussianRows;
-use ergodic_base::control::Control;
+use ergodic_base::Control;
 use ergodic_base::settings::Value;
 
 #[test]

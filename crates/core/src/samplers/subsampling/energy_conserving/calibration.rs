@@ -9,7 +9,7 @@ use super::estimate::{Estimator, Expansion, Subsample, evaluations};
 use crate::models::{RowLikelihood, Scratch};
 use crate::oracle::{Centre, passes_of_chances};
 use ergodic_base::linalg::axpy;
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::{Purpose, stream};
 
 /// Points of N(û, H⁻¹) at which differences are measured; differences grow as the third power of the distance, so that a
 /// few points give their mean square to a factor of two at worst.

@@ -21,8 +21,8 @@ use crate::oracle::{AliasTable, Centre, StepError};
 use crate::samplers::StateVisitor;
 use crate::samplers::full_data::hamiltonian::{LogDensity, Place};
 use ergodic_base::linalg::{axpy, dot, matvec};
-use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::SettingError;
+use ergodic_base::{ChainRng, Streams};
 use rows::RowMemory;
 pub use rows::evaluations;
 

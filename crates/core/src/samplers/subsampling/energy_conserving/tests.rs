@@ -8,7 +8,7 @@ use statrs::function::factorial::ln_factorial;
 use super::calibration::Spread;
 use super::estimate::{Estimate, Estimator};
 use super::*;
-use crate::design::response::ResponseUse;
+use crate::design::ResponseUse;
 use crate::estimators::find_mode;
 use crate::models::{Model, ModelOptions};
 use crate::oracle::Centre;
@@ -19,10 +19,9 @@ use crate::samplers::testing::{
 };
 use crate::samplers::tests::regression::reported_by;
 use crate::testing::{built_by, table_of};
-use ergodic_base::control::Control;
 use ergodic_base::linalg::quadratic_form;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Control, Purpose, stream};
 
 mod cost;
 mod general_rows;

@@ -6,8 +6,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
-use crate::design::columns::{MemoryColumns, Values};
-use crate::design::response::ResponseUse;
+use crate::design::{MemoryColumns, ResponseUse, Values};
 use crate::estimators::find_mode;
 use crate::models::{Model, ModelOptions, Rows, add_differences};
 use crate::oracle::{Centre, Oracle};
@@ -22,10 +21,9 @@ use crate::samplers::testing::{
 };
 use crate::samplers::tests::regression::reported_by;
 use crate::testing::{built_by, table_of};
-use ergodic_base::control::Control;
 use ergodic_base::linalg::Cholesky;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::{Control, Purpose, stream};
 
 /// All samplers that estimate the likelihood from a subsample.
 const IDS: [&str; 4] = ["hmc-ecs", "nuts-ecs", "hmc-ecs-signed", "pseudo-marginal"];

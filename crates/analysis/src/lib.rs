@@ -47,13 +47,15 @@ pub mod templates;
 pub mod tuning;
 pub mod zero_variance;
 
-pub use bayes_factor::{BayesFactor, bayes_factors};
+pub use bayes_factor::{BayesFactor, BayesFactorError, NoFactor, bayes_factors};
 pub use description::Description;
 pub use ergodic_base::Control;
 pub use fit::{FormulaFitError, fit};
 pub use job::{Job, JobError, RUN_RECIPE};
 pub use likelihood_comparison::{ComparedRow, NotComparable, compared_rows};
+pub use outset::Outset;
 pub use recipe::{AUTO, DataSection, ModelSection, Recipe, RecipeError, SAMPLE_PREFIX, Scale};
+pub use recipe_differences::SettingDifference;
 pub use recipe_keys::recipe_keys;
 pub use sensitivity::{Sensitivity, SensitivityError, sensitivity};
 

@@ -30,9 +30,9 @@ pub mod start;
 pub mod trajectories;
 mod unvisited;
 
-pub use chain::{Warmup, dispersed_start};
+pub use chain::{ChainError, Warmup, dispersed_start};
 pub use monitor::{Report, is_stuck, nest, report};
-pub use protocol::{ChainState, ChainView, RunState, RunView, StopReason};
+pub use protocol::{ChainState, ChainView, LogEntry, RunState, RunView, StopReason};
 pub use publish::Published;
 pub use remark::Remark;
 pub use run::{Continuation, Run};

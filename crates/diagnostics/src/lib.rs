@@ -93,12 +93,12 @@ pub mod zero_variance;
 
 pub use autocorrelation::autocorrelation;
 pub use boxes::BoxPlot;
-pub use density::{density, histogram};
+pub use density::{Density, Histogram, density, histogram};
 pub use divergent_pairs::{DivergentPair, worst_pairs};
 pub use ess::{Across, INTERVALS, ess_between, ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
 pub use findings::{Finding, Judgement, VerdictInputs, judge};
-pub use inefficiency::Inefficiency;
-pub use local_density::log_density_at;
+pub use inefficiency::{Inefficiency, Spread};
+pub use local_density::{LogDensity, log_density_at};
 pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
 pub use parted::Parted;
 pub use ranks::rank_counts;
@@ -107,7 +107,7 @@ pub use remedy::Remedy;
 pub use rhat::{rhat, rhat_basic, rhat_nested};
 pub use summary::{SummaryRow, summarise};
 pub use verdict::{
-    ADVISED_CHAINS, ESS_PER_CHAIN, Limits, Precision, RHAT_LIMIT, SENTENCE_LIMIT, Verdict,
+    ADVISED_CHAINS, ESS_PER_CHAIN, Limits, Measure, Precision, RHAT_LIMIT, SENTENCE_LIMIT, Verdict,
 };
 
 use serde::{Deserialize, Serialize};

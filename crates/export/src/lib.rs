@@ -54,14 +54,15 @@ mod trajectories;
 
 pub use claim::Claim;
 pub use error::ExportError;
-pub use folder::RunFolder;
+pub use folder::{Onward, RunFolder, Standing};
 pub use journal::Journal;
 pub use manifest::{ChainManifest, Manifest, StopRule};
 pub use place::{check_place, check_spares};
+pub use record::RecordError;
 pub use results::{Results, starts_of};
 pub use saved::Damage;
 pub use saving::Saved;
-pub use starts::read_start;
+pub use starts::{StartsError, read_start};
 pub use trajectories::{TrajectoriesError, trajectories};
 
 /// One way of writing results.

@@ -51,7 +51,10 @@ pub use coding::{
 pub use columns::{ColumnInfo, ColumnKind, Columns, Labels, MemoryColumns, Values};
 pub use confounding::{Direction, GroupColumns, directions};
 pub use design_term::DesignTerm;
-pub use error::{DesignError, name_hint};
+pub use error::{
+    BadLevel, BadNumber, BadRows, DesignError, LevelCount, Misplaced, NotNumbers, NumberAt, Place,
+    TooLarge, Unmade, Unvarying, name_hint,
+};
 pub use matrix::{Design, GroupDesign, GroupFactor, ModelFrame, Predictor, Scaling};
 pub use observation::{ObservationModel, ObservationRows, ReadError};
 pub use rating::is_rating;
@@ -59,3 +62,4 @@ pub use remark::Remark;
 pub use response::{
     MAX_CATEGORIES, MAX_LEVELS, OutcomeLevels, ResponseInfo, ResponseKind, ResponseUse, fits,
 };
+pub use transform::Transform;

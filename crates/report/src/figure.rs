@@ -30,6 +30,7 @@ pub use band::Band;
 pub use bars::Bars;
 pub use boxes::Boxes;
 pub use cells::Cells;
+pub use drawing::{Anchor, Drawing, Element};
 pub use drawn::Drawn;
 pub use ink::Ink;
 pub(crate) use ink::{dark_style, page_color};

@@ -49,10 +49,14 @@ use ergodic_base::Control;
 
 pub use data::{MixedData, RandomTerm};
 pub use error::{Breakdown, Misfit, MixedError};
-pub use fit::{FixedEffect, GroupEffects, METHODS, Method, MixedFit, VarianceComponent};
+pub use fit::{
+    FittedCurve, FixedEffect, GroupEffects, METHODS, Method, MethodSpec, MixedFit, Predictors,
+    VarianceComponent,
+};
 pub use gaussian::fit_gaussian;
 pub use generalised::fit_generalised;
 pub use integral::{Fineness, LEAST_DRAWS, MOST_DRAWS, MOST_NODES};
+pub use mcem::MonteCarlo;
 pub use profile::Criterion;
 pub use remark::{Edge, Remark};
 

@@ -15,7 +15,7 @@ use super::response_columns::num_trials;
 use super::terms::Predictor;
 use super::transform::Transform;
 use crate::design::Columns;
-use crate::design::error::{BadNumber, DesignError, NotNumbers, Number, Place, Unmade};
+use crate::design::error::{BadNumber, DesignError, NotNumbers, NumberAt, Place, Unmade};
 use crate::formula::{Factor, Formula, Trials};
 
 mod compared;
@@ -431,7 +431,7 @@ impl Coding {
         for (x, &row) in values.iter().zip(rows) {
             transform.evaluate(*x, &mut out);
             if !out.iter().all(|value| value.is_finite()) {
-                let number = Number::new(factor.column(), *x, Place::of(table, row));
+                let number = NumberAt::new(factor.column(), *x, Place::of(table, row));
                 return Err(BadNumber::Undefined(number, factor.clone()).into());
             }
             columns.iter_mut().zip(&out).for_each(|(c, v)| c.push(*v));

@@ -45,7 +45,7 @@ pub enum DesignError {
     Number(Box<BadNumber>),
     /// A column that does not vary.
     #[error(transparent)]
-    Constant(#[from] Constant),
+    Constant(#[from] Unvarying),
     /// A function that cannot be made of its column.
     #[error(transparent)]
     Function(#[from] Unmade),
@@ -156,7 +156,7 @@ pub enum NotNumbers {
 
 /// A number in a column.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Number {
+pub struct NumberAt {
     /// The column.
     pub column: String,
     /// The number; what an inner function makes of it where another is applied to that.
@@ -165,14 +165,14 @@ pub struct Number {
     pub at: Place,
 }
 
-impl Number {
+impl NumberAt {
     pub(crate) fn new(column: &str, value: f64, at: Place) -> Self {
         let column = column.to_owned();
         Self { column, value, at }
     }
 }
 
-impl fmt::Display for Number {
+impl fmt::Display for NumberAt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} in {}", self.value, self.at)
     }
@@ -183,16 +183,16 @@ impl fmt::Display for Number {
 pub enum BadNumber {
     /// A weight: not negative.
     #[error("The weight `{column}` is {0}; weights must not be negative", column = .0.column)]
-    Weight(Number),
+    Weight(NumberAt),
     /// A standard error: above 0.
     #[error("The standard error `{column}` is {0}; standard errors must be above 0", column = .0.column)]
-    StandardError(Number),
+    StandardError(NumberAt),
     /// A number of trials: whole, and at least 1.
     #[error(
         "The number of trials `{column}` must be whole and at least 1, but it is {0}; correct that row or choose another column",
         column = .0.column
     )]
-    Trials(Number),
+    Trials(NumberAt),
     /// Successes among so many trials: whole, and from 0 to their number.
     #[error(
         "The outcome `{column}` must be a whole number from 0 to {1}, the number of trials, but it is {0}; {advice}",
@@ -203,40 +203,40 @@ pub enum BadNumber {
             "correct that row or choose another column"
         }
     )]
-    Successes(Number, f64),
+    Successes(NumberAt, f64),
     /// Successes beside failures, or these: whole, and from 0.
     #[error(
         "Successes and failures must be whole numbers from 0, but `{column}` is {0}; correct that row or choose another column",
         column = .0.column
     )]
-    SuccessesOrFailures(Number),
+    SuccessesOrFailures(NumberAt),
     /// Failures, beside a column of successes: one of the two above 0.
     #[error(
         "`{1}` and `{column}` are both {0}, so that row has no trials; leave such rows out",
         column = .0.column
     )]
-    NoTrials(Number, String),
+    NoTrials(NumberAt, String),
     /// A count: whole, and from 0.
     #[error(
         "The outcome `{column}` must be a whole number from 0, but it is {0}; choose template `linear` if it is no count, or correct that row",
         column = .0.column
     )]
-    Count(Number),
+    Count(NumberAt),
     /// What a function is applied to: in its domain. The words are those of its call and of what that is applied to.
     #[error(
         "{2} needs {domain}, but {3} is {0}; leave such rows out, or use another function",
         domain = .1.domain()
     )]
-    Domain(Number, Elementwise, String, String),
+    Domain(NumberAt, Elementwise, String, String),
     /// What a function is applied to: small enough for it.
     #[error(
         "{1} is too large for a number, because {of} is {0}; rescale the column",
         of = argument(.1)
     )]
-    Large(Number, Factor),
+    Large(NumberAt, Factor),
     /// A number of new rows: where the function, as it was fitted, has a value.
     #[error("{1} has no value where `{column}` is {0}; leave such rows out", column = .0.column)]
-    Undefined(Number, Factor),
+    Undefined(NumberAt, Factor),
 }
 
 impl From<BadNumber> for DesignError {
@@ -247,7 +247,7 @@ impl From<BadNumber> for DesignError {
 
 /// A column that does not vary.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Constant {
+pub enum Unvarying {
     /// Weights of 0.
     #[error("The weight `{0}` is 0 in every row; choose another column")]
     Weights(String),

@@ -21,7 +21,7 @@ use super::terms::{
 use super::transform::Transform;
 use crate::design::columns::Columns;
 use crate::design::error::{
-    BadNumber, BadRows, Constant, DesignError, Misplaced, NotNumbers, Number, Place, TooLarge,
+    BadNumber, BadRows, DesignError, Misplaced, NotNumbers, NumberAt, Place, TooLarge, Unvarying,
 };
 use crate::formula::{Factor, Formula, Term};
 
@@ -525,11 +525,11 @@ impl<'a> FrameReader<'a> {
     pub fn weights(&self, name: &str, rows: &[u32]) -> Result<Vec<f64>, DesignError> {
         let weights = self.numbers(self.col(name)?, rows, "weight")?;
         if let Some(i) = weights.iter().position(|&weight| weight < 0.0) {
-            let weight = Number::new(name, weights[i], Place::of(self.table, rows[i]));
+            let weight = NumberAt::new(name, weights[i], Place::of(self.table, rows[i]));
             return Err(BadNumber::Weight(weight).into());
         }
         if weights.iter().all(|&weight| weight == 0.0) {
-            return Err(Constant::Weights(name.to_owned()).into());
+            return Err(Unvarying::Weights(name.to_owned()).into());
         }
         Ok(weights)
     }
@@ -553,7 +553,7 @@ impl<'a> FrameReader<'a> {
         let statuses = censoring::statuses(self.table, name, rows)?;
         let statuses: Vec<Censoring> = statuses.into_iter().flatten().collect();
         if !statuses.contains(&Censoring::Seen) {
-            return Err(Constant::Censored(name.to_owned()).into());
+            return Err(Unvarying::Censored(name.to_owned()).into());
         }
         Ok(statuses)
     }
@@ -685,7 +685,7 @@ pub(super) fn check_errors(
     match errors.iter().position(|&error| error <= 0.0) {
         None => Ok(()),
         Some(i) => {
-            let error = Number::new(name, errors[i], Place::of(table, rows[i]));
+            let error = NumberAt::new(name, errors[i], Place::of(table, rows[i]));
             Err(BadNumber::StandardError(error))
         }
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::Labels;
 use crate::design::columns::Columns;
-use crate::design::error::{BadLevel, Constant, DesignError, LevelCount};
+use crate::design::error::{BadLevel, DesignError, LevelCount, Unvarying};
 use crate::formula::{Elementwise, quote_name};
 use ergodic_base::numerals::{brief, thousands};
 
@@ -304,7 +304,7 @@ pub(crate) fn binary_levels(
     match present.as_slice() {
         [only] => {
             let value = labels.levels[*only].clone();
-            Err(Constant::Outcome(name.clone(), value, used.len()).into())
+            Err(Unvarying::Outcome(name.clone(), value, used.len()).into())
         }
         [first, second] => {
             let pair = [

@@ -8,7 +8,7 @@ use super::response::{
 };
 use crate::design::columns::Columns;
 use crate::design::error::{
-    BadLevel, BadNumber, Constant, DesignError, LevelCount, Misplaced, Number, Place, TooLarge,
+    BadLevel, BadNumber, DesignError, LevelCount, Misplaced, NumberAt, Place, TooLarge, Unvarying,
 };
 use crate::formula::{Response, Trials};
 
@@ -112,7 +112,7 @@ impl FrameReader<'_> {
             ("successes".to_owned(), successes as usize),
         ];
         if successes == 0.0 || successes == total {
-            return Err(Constant::Successes(name.clone(), successes, total).into());
+            return Err(Unvarying::Successes(name.clone(), successes, total).into());
         }
         Ok((
             y,
@@ -143,7 +143,7 @@ impl FrameReader<'_> {
             for (y, &row) in y.iter_mut().zip(rows) {
                 let value = function.at(*y);
                 if !value.is_finite() {
-                    let number = Number::new(name, *y, Place::of(self.table, row));
+                    let number = NumberAt::new(name, *y, Place::of(self.table, row));
                     let of = format!("`{name}`");
                     return Err(BadNumber::Domain(number, function, label, of).into());
                 }
@@ -155,7 +155,7 @@ impl FrameReader<'_> {
         let least = y.iter().copied().fold(f64::INFINITY, f64::min);
         let largest = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if least == largest && (wanted == ResponseUse::Number || largest == 0.0) {
-            return Err(Constant::Outcome(label, least.to_string(), rows.len()).into());
+            return Err(Unvarying::Outcome(label, least.to_string(), rows.len()).into());
         }
         let total: f64 = y.iter().sum();
         let kind = if wanted == ResponseUse::Count {
@@ -344,7 +344,7 @@ pub(super) fn check_successes(
 ) -> Result<(), BadNumber> {
     for ((&row, &successes), &count) in rows.iter().zip(successes).zip(trials) {
         if successes.fract().abs() > 0.0 || successes < 0.0 || successes > count {
-            let successes = Number::new(name, successes, Place::of(table, row));
+            let successes = NumberAt::new(name, successes, Place::of(table, row));
             return Err(BadNumber::Successes(successes, count));
         }
     }
@@ -363,7 +363,7 @@ pub(super) fn check_numbers(
     match y.iter().position(bad) {
         None => Ok(()),
         Some(i) => {
-            let count = Number::new(name, y[i], Place::of(table, rows[i]));
+            let count = NumberAt::new(name, y[i], Place::of(table, rows[i]));
             Err(BadNumber::Count(count))
         }
     }
@@ -377,7 +377,8 @@ pub(super) fn num_trials(
     rows: &[u32],
     read: impl Fn(&str, &'static str) -> Result<Vec<f64>, DesignError>,
 ) -> Result<Vec<f64>, DesignError> {
-    let number = |name: &str, value, i: usize| Number::new(name, value, Place::of(table, rows[i]));
+    let number =
+        |name: &str, value, i: usize| NumberAt::new(name, value, Place::of(table, rows[i]));
     match trials {
         Trials::Constant(count) => Ok(vec![*count as f64; rows.len()]),
         Trials::Column(column) => {

@@ -2,7 +2,7 @@
 
 use super::smooth::Smooth;
 use super::spline::Spline;
-use crate::design::error::{BadNumber, DesignError, Number, Place, Unmade, argument};
+use crate::design::error::{BadNumber, DesignError, NumberAt, Place, Unmade, argument};
 use crate::formula::factor::{Elementwise, Factor, Function, Operator};
 
 /// A function of a column as a formula names it, with what was computed from the rows used.
@@ -231,7 +231,7 @@ impl Orthogonal {
 /// The refusal of a value without a finite result.
 fn outside(function: Function, of: &Factor, x: f64, place: Place) -> BadNumber {
     let call = Factor::Call(function, Box::new(of.clone()));
-    let number = Number::new(of.column(), x, place);
+    let number = NumberAt::new(of.column(), x, place);
     match function {
         Function::Elementwise(function) => {
             BadNumber::Domain(number, function, call.to_string(), argument(&call))

@@ -3,7 +3,7 @@
 use super::*;
 use crate::design::columns::{MemoryColumns, Values};
 use crate::design::error::{
-    BadLevel, BadNumber, BadRows, Constant, NotNumbers, Number, Place, Unmade,
+    BadLevel, BadNumber, BadRows, NotNumbers, NumberAt, Place, Unmade, Unvarying,
 };
 use crate::design::terms::Predictor;
 use crate::formula::Elementwise;
@@ -300,7 +300,7 @@ fn refusals_name_the_column_and_what_to_do() {
 fn refusals_are_kinds_with_what_they_found_and_where() {
     let number = |column, value, row: u32| {
         let words = format!("row {}", row + 1);
-        Number::new(column, value, Place { row, words })
+        NumberAt::new(column, value, Place { row, words })
     };
     let refused = |formula: &str| build(formula).unwrap_err();
     let bad = |formula: &str| match refused(formula) {
@@ -317,7 +317,7 @@ fn refusals_are_kinds_with_what_they_found_and_where() {
     ));
     assert!(matches!(
         refused("day ~ x"),
-        DesignError::Constant(Constant::Outcome(name, value, 4)) if [name.as_str(), &value] == ["day", "d"]
+        DesignError::Constant(Unvarying::Outcome(name, value, 4)) if [name.as_str(), &value] == ["day", "d"]
     ));
     assert!(matches!(
         refused("y | weights(f) ~ x"),

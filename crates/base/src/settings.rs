@@ -98,6 +98,8 @@ pub struct Field {
     pub why: &'static str,
     /// Another setting of the same owner and its words under which this one means something; `None`: it always does.
     pub when: Option<(&'static str, &'static [&'static str])>,
+    /// Words that are codes, and what people say instead.
+    pub said: &'static [(&'static str, &'static str)],
 }
 
 /// A default value of a [`Field`].
@@ -363,6 +365,12 @@ impl Field {
         }
     }
 
+    /// What people say instead of `word`.
+    pub fn say<'a>(&self, word: &'a str) -> &'a str {
+        let said = self.said.iter().find(|(code, _)| *code == word);
+        said.map_or(word, |(_, said)| said)
+    }
+
     /// The default as a user would type it.
     pub fn default_text(&self) -> String {
         match self.default {
@@ -434,6 +442,7 @@ mod tests {
             default: None,
             why: "",
             when: None,
+            said: &[],
         },
         Field {
             key: "scheme",
@@ -443,6 +452,7 @@ mod tests {
             default: Some(Default::Text("iid")),
             why: "",
             when: None,
+            said: &[],
         },
     ];
 

@@ -11,6 +11,8 @@ pub trait Setting: Sized {
     const KIND: Kind;
     /// Whether the setting may be left to the owner.
     const AUTO: bool = false;
+    /// What people say instead of words, where these are codes.
+    const SAID: &'static [(&'static str, &'static str)] = &[];
     /// From a value that the field accepts.
     fn from_value(value: &Value) -> Option<Self>;
     /// As written in a recipe.
@@ -116,12 +118,12 @@ macro_rules! settings {
     };
 }
 
-/// Declares an enum whose variants are the words of a setting; see [`settings!`](crate::settings!) for an example.
+/// Declares an enum whose variants are the words of a setting, each with `=> "what people say"` if it is a code; see [`settings!`](crate::settings!) for an example.
 #[macro_export]
 macro_rules! choice {
     (
         $(#[$about:meta])*
-        $visible:vis enum $name:ident { $($(#[$note:meta])* $variant:ident = $word:expr),+ $(,)? }
+        $visible:vis enum $name:ident { $($(#[$note:meta])* $variant:ident = $word:expr $(=> $said:expr)?),+ $(,)? }
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +155,7 @@ macro_rules! choice {
 
         impl $crate::settings::Setting for $name {
             const KIND: $crate::settings::Kind = $crate::settings::Kind::Choice(Self::WORDS);
+            const SAID: &'static [(&'static str, &'static str)] = &[$($(($word, $said),)?)+];
 
             fn from_value(value: &$crate::settings::Value) -> Option<Self> {
                 match value {
@@ -187,7 +190,11 @@ pub const fn declare<T: Setting>(key: &'static str, field: Field) -> Field {
         ),
         "the type of a setting and the kind of its field differ"
     );
-    Field { key, ..field }
+    Field {
+        key,
+        said: T::SAID,
+        ..field
+    }
 }
 
 /// Most settings of one owner.
@@ -231,6 +238,7 @@ impl Field {
             default,
             why: "",
             when: None,
+            said: &[],
         }
     }
 
@@ -343,6 +351,7 @@ impl Declared for () {
 impl<T: Setting> Setting for Option<T> {
     const KIND: Kind = T::KIND;
     const AUTO: bool = true;
+    const SAID: &'static [(&'static str, &'static str)] = T::SAID;
 
     fn from_value(value: &Value) -> Option<Self> {
         Some(T::from_value(value))

@@ -15,16 +15,16 @@ ergodic_base::choice! {
     /// How rows are chosen. Rows were shuffled once at import.
     pub enum Scheme {
         /// Independent draws with replacement: the textbook scheme that variance formulas assume.
-        Iid = "iid",
+        Iid = "iid" => "random rows",
         /// Random blocks of eight neighbouring rows, with replacement.
-        Blocks = "blocks",
+        Blocks = "blocks" => "blocks of rows",
         /// One random contiguous span (around the end).
         Spans = "spans",
         /// Contiguous spans from a random start, each row once per pass.
         Epoch = "epoch",
         /// Independent draws with replacement, probabilities proportional to the Lipschitz constants of row gradients
         /// ([`AliasTable`]); for control variates only.
-        Lipschitz = "lipschitz",
+        Lipschitz = "lipschitz" => "important rows",
     }
 }
 

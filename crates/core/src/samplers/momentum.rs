@@ -89,11 +89,11 @@ ergodic_base::choice! {
     /// How a step is made; see the module.
     pub enum Integrator {
         /// Of order one in the momenta, as first published.
-        Euler = "euler",
+        Euler = "euler" => "Euler",
         /// Symmetric, order two.
-        Aboba = "aboba",
+        Aboba = "aboba" => "ABOBA",
         /// Symmetric, order two, exact positions on Gaussians.
-        Baoab = "baoab",
+        Baoab = "baoab" => "BAOAB",
     }
 }
 
@@ -126,7 +126,7 @@ ergodic_base::choice! {
         /// One friction for all directions.
         Scalar = "scalar",
         /// One friction per direction.
-        PerParameter = "per-parameter",
+        PerParameter = "per-parameter" => "per parameter",
     }
 }
 

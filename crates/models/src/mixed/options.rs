@@ -41,6 +41,16 @@ ergodic_base::choice! {
 
 impl Setting for Family {
     const KIND: Kind = Kind::Choice(Self::IDS);
+    const SAID: &'static [(&'static str, &'static str)] = &{
+        let mut said = [("", ""); Self::ALL.len()];
+        let mut k = 0;
+        while k < said.len() {
+            let family = Self::ALL[k].definition();
+            said[k] = (family.id, family.title);
+            k += 1;
+        }
+        said
+    };
 
     fn from_value(value: &Value) -> Option<Self> {
         match value {

@@ -10,7 +10,6 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Field, Segments, paint};
 use ergodic_analysis::Recipe;
 use ergodic_base::settings::{Default as FieldDefault, Field as Setting, Kind, Settings, Value};
-use ergodic_core::families::Family;
 use ergodic_core::samplers::{SamplerEntry, SamplerSpec, Target};
 
 /// Width of the labels.
@@ -69,7 +68,7 @@ impl Owner<'_> {
             Some(Usual {
                 value: Value::Text(word),
                 ..
-            }) => plain(word).to_owned(),
+            }) => field.say(word).to_owned(),
             Some(usual) => usual.value.to_string(),
             None => default_text(field),
         }
@@ -169,7 +168,7 @@ fn default_text(field: &Setting) -> String {
         None => LEFT_TO_SAMPLER.to_owned(),
         Some(FieldDefault::Int(value)) => value.to_string(),
         Some(FieldDefault::Real(value)) => value.to_string(),
-        Some(FieldDefault::Text(value)) => plain(value).to_owned(),
+        Some(FieldDefault::Text(value)) => field.say(value).to_owned(),
         Some(FieldDefault::Bool(value)) => if value { "on" } else { "off" }.to_owned(),
     }
 }
@@ -365,21 +364,7 @@ fn read_number(field: &Setting, text: &str) -> Result<Option<Value>, String> {
     Ok(Some(value))
 }
 
-/// A choice in plain words; recipes and the command line have the code, which the pointer is told.
-fn plain(code: &str) -> &str {
-    match code {
-        "iid" => "random rows",
-        "lipschitz" => "important rows",
-        "blocks" => "blocks of rows",
-        "sgd" => "gradient steps",
-        "euler" => "Euler",
-        "aboba" => "ABOBA",
-        "baoab" => "BAOAB",
-        "per-parameter" => "per parameter",
-        other => Family::find(other).map_or(other, |family| family.definition().title),
-    }
-}
-
+/// Choices as people say them; recipes and the command line have the codes, which the pointer is told.
 fn choice_ui(
     ui: &mut Ui,
     field: &Setting,
@@ -403,7 +388,7 @@ fn choice_ui(
         segments = segments.option(LEFT_TO_SAMPLER, LEFT_TO_SAMPLER);
     }
     for &word in words.iter().filter(|word| **word != LEFT_TO_SAMPLER) {
-        segments = segments.option_with(word, plain(word), word);
+        segments = segments.option_with(word, field.say(word), word);
     }
     if !segments.wrapping().show(ui).changed() {
         return None;
@@ -443,7 +428,7 @@ mod tests {
             panic!("{family:?}");
         };
         for code in families {
-            let name = plain(code);
+            let name = family.say(code);
             assert!(
                 name != *code && name.starts_with(char::is_uppercase),
                 "{code}: {name}"

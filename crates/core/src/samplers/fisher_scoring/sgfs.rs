@@ -62,7 +62,7 @@ ergodic_base::choice! {
         /// (7).
         Uncorrected = "uncorrected",
         /// None, (14).
-        Sgd = "sgd",
+        Sgd = "sgd" => "gradient steps",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Application logic without egui: what is open, what is drafted, what runs, and the commands that change it.
 //!
-//! Panels read [`AppState`] and send [`Command`]s; [`update::update`] is the only place where a command changes the
-//! state. Long work is a task of [`tasks`]: it runs on a named thread, is listed while it goes on, and comes back as an
+//! Panels read [`AppState`] and send [`Command`]s; they come in by [`update::update`] alone, and
+//! what each does stands with its group ([`command`]). Long work is a task of [`tasks`]: it runs on a named thread, is listed while it goes on, and comes back as an
 //! [`Outcome`].
 
 mod advising;

@@ -1,4 +1,4 @@
-//! The only place where commands and outcomes change the state.
+//! Where commands come in, and what is looked at once per frame. What a command does stands with its group.
 
 use super::command::Command;
 use super::entry::{RunPhase, Saved};

@@ -1,4 +1,4 @@
-"""Distances between two weighted samples by SciPy, for crates/diagnostics/src/distance_tests.rs and kolmogorov.rs.
+"""Distances between two weighted samples by SciPy, for crates/diagnostics/src/distance/tests.rs and kolmogorov.rs.
 
 Run: python distance.py > distance.json  (scipy 1.x, numpy). Draws are written with the results, so that no random stream has to
 agree. Weights are whole numbers: SciPy's Kolmogorov-Smirnov test takes none, and is given each draw as often as its weight says.

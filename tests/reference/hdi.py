@@ -2,7 +2,7 @@
 
     python3 hdi.py .
 
-Columns: set, probability, low and high with 17 significant digits. crates/diagnostics/src/extra_tests.rs asks for the same numbers.
+Columns: set, probability, low and high with 17 significant digits. crates/diagnostics/src/extra/tests.rs asks for the same numbers.
 """
 
 import pathlib

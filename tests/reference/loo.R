@@ -1,4 +1,4 @@
-# Makes the reference numbers of crates/diagnostics/src/loo_tests.rs with the R packages loo and posterior.
+# Makes the reference numbers of crates/diagnostics/src/loo/tests.rs with the R packages loo and posterior.
 #
 #   Rscript loo.R [folder]
 #

@@ -1,4 +1,4 @@
-# Makes the reference numbers of crates/diagnostics/src/loo/moment_match_tests.rs with the R package loo.
+# Makes the reference numbers of crates/diagnostics/src/loo/moment_match/tests.rs with the R package loo.
 #
 #   Rscript loo_moment_match.R [folder]
 #

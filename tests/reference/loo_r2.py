@@ -1,4 +1,4 @@
-"""Makes the reference numbers of crates/analysis/src/predict/loo_r2_tests.rs with the standard library alone.
+"""Makes the reference numbers of crates/analysis/src/predict/loo_r2/tests.rs with the standard library alone.
 
     python3 loo_r2.py [folder]
 

@@ -1,4 +1,4 @@
-"""Pareto-smoothed weights and power-scaling sensitivities of arviz, for src/diagnostics/power_scaling_tests.rs.
+"""Pareto-smoothed weights and power-scaling sensitivities of arviz, for crates/diagnostics/src/power_scaling/tests.rs.
 
 Run: python power_scaling.py > power_scaling.json  (arviz 0.23). Draws are written with the results, so that no random
 stream has to agree. Powers are 0.99 and 1.01, as in the R package priorsense.

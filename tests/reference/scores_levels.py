@@ -1,4 +1,4 @@
-"""Makes the reference numbers of crates/analysis/src/predict/scores/levels_tests.rs with scikit-learn and SciPy.
+"""Makes the reference numbers of crates/analysis/src/predict/scores/tests/levels.rs with scikit-learn and SciPy.
 
     python3 scores_levels.py [folder]
 

@@ -3,7 +3,7 @@
     python shares.py .      (numpy 2.4)
 
 Columns: set, weighted, p_positive, from, to, in_rope. The k-th draw of the file, counted from 0 row by row, has the weight
-1 + (k mod 7)/4 where draws have weights. Both ends of a range belong to it. crates/diagnostics/src/extra_tests.rs compares.
+1 + (k mod 7)/4 where draws have weights. Both ends of a range belong to it. crates/diagnostics/src/extra/tests.rs compares.
 """
 
 import pathlib

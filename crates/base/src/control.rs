@@ -9,7 +9,7 @@ use std::time::Instant;
 /// from another thread, and may cancel.
 ///
 /// ```
-/// use ergodic_base::control::Control;
+/// use ergodic_base::Control;
 ///
 /// let control = Control::default();
 /// control.enter("counting");

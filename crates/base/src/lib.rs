@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use ergodic_base::draws::DrawList;
-//! use ergodic_base::rng::{Purpose, stream};
+//! use ergodic_base::{Purpose, stream};
 //! use rand::RngExt as _;
 //!
 //! // One stream of random numbers per seed, chain and purpose: the same numbers on every machine.

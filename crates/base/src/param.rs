@@ -1,7 +1,7 @@
 //! Identities of reported quantities: the class of each and which one of its class, with the text that files and the screen have.
 //!
 //! ```
-//! use ergodic_base::param::{Class, ParamId};
+//! use ergodic_base::{Class, ParamId};
 //!
 //! let effect = ParamId::of(Class::Effect, ["school", "St. Ives, upper", "Intercept"]);
 //! assert_eq!(effect.as_str(), "r[school,St. Ives, upper,Intercept]");

@@ -39,7 +39,7 @@ pub trait Remark: Any + Send + Sync {
 ///     }
 /// }
 /// let column = "age".to_owned();
-/// let warning = ergodic_base::reporter::Warning::from(Remark::NoValues { column });
+/// let warning = ergodic_base::Warning::from(Remark::NoValues { column });
 /// assert_eq!(warning.to_string(), "Column `age` has no values; leave `age` out");
 /// assert!(matches!(warning.remark(), Some(Remark::NoValues { .. })));
 /// ```

@@ -33,7 +33,7 @@ pub enum BenchError {
     /// Control variates without a step that would do.
     #[error("No step leads anywhere with control variates `{0}`")]
     ControlLeadsNowhere(&'static str),
-    /// What a model lacks that the experiment makes itself: a sentence, for nobody but its author can act on it.
+    /// What a model lacks that the experiment makes itself: in a sentence, as only its author can act on it.
     #[error("{0}")]
     Lacking(&'static str),
     /// A file without columns.

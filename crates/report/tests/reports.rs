@@ -20,10 +20,10 @@ use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::{Description, Job, Recipe};
 use ergodic_base::draws::DrawList;
 use ergodic_base::{Control, ParamId};
-use ergodic_core::engine::StopReason;
 use ergodic_core::engine::checkpoint::{ChainMark, Marks};
 use ergodic_core::engine::found::clusters::Clusters;
 use ergodic_core::engine::trajectories::trajectories;
+use ergodic_core::engine::{Start, StopReason};
 use ergodic_core::samplers::{DIVERGENT, WEIGHT};
 use ergodic_diagnostics::quantiles;
 use ergodic_export::{Results, RunFolder, StopRule, summary};
@@ -449,6 +449,31 @@ fn priors_of_the_user_are_told_by_name_and_effects_of_groups_are_not() {
         assert!(markdown.contains(words), "`{words}` is missing: {markdown}");
     }
     assert!(!markdown.contains("normal(0, sd[g<script>,Intercept]) for"));
+}
+
+#[test]
+fn chains_that_started_elsewhere_say_where() {
+    let mut report = report_of(plain());
+    assert!(!written(&report, "markdown").contains("Chains started"));
+    for (start, words) in [
+        ("prior", "Chains started at draws of the prior."),
+        (
+            "b=1, intercept=-2",
+            "Chains started at `b=1, intercept=-2`.",
+        ),
+        (
+            "runs/first",
+            "Chains started at the last draws of the run `runs/first`.",
+        ),
+    ] {
+        report.recipe.run.start = start.parse().unwrap();
+        let text = written(&report, "markdown");
+        assert!(text.contains(words), "`{words}` is missing: {text}");
+    }
+    report.recipe.run.start = Start::Mode;
+    report.recipe.run.start_spread = 10.0;
+    let words = "Chains started around the mode, 10 posterior standard deviations wide.";
+    assert!(written(&report, "markdown").contains(words));
 }
 
 #[test]

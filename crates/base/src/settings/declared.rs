@@ -118,7 +118,8 @@ macro_rules! settings {
     };
 }
 
-/// Declares an enum whose variants are the words of a setting, each with `=> "what people say"` if it is a code; see [`settings!`](crate::settings!) for an example.
+/// Declares an enum whose variants are the words of a setting, each with `=> "what people say"` if it is a code; see
+/// [`settings!`](crate::settings!) for an example.
 #[macro_export]
 macro_rules! choice {
     (

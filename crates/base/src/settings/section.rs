@@ -20,7 +20,7 @@ pub struct Entry {
     pub example: &'static str,
 }
 
-/// A section made by [`section!`](crate::section!).
+/// A section, as [`section!`](crate::section!) makes them.
 pub trait Section {
     /// Entries, as lists have them.
     fn entries() -> Vec<Entry> {
@@ -37,7 +37,7 @@ pub trait Section {
 impl Section for Settings {}
 
 /// Declares a section and what its keys begin with. Each line is an entry: what it sets, its name and type, what it takes (words, or
-/// a range that is checked), words for a default that the value does not say, and an example. `name: T = value` is always written,
+/// a range that is checked), words for a default that the value does not say, and an example. `name: T = value` is written unless a `serde` attribute says otherwise,
 /// `name?: T` only where it is not the default of its type, `name.NAME` is a table by names, and `name: ..T` is a section itself.
 /// Entries that few write are `listed last`.
 ///

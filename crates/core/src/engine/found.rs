@@ -149,8 +149,10 @@ impl Found {
     }
 
     /// Adds those that `draws` with one label for each of `units` tell of a run of `sampler` that was cut short.
-    pub fn recover(&mut self, sampler: &SamplerEntry, units: &[String], draws: &[&[u32]]) {
-        for kind in kinds_of(sampler) {
+    /// A sampler that this version does not know may have made any of them.
+    pub fn recover(&mut self, sampler: Option<&SamplerEntry>, units: &[String], draws: &[&[u32]]) {
+        let may_be = |kind: &&Kind| sampler.is_none_or(|it| it.makes(kind.output));
+        for kind in KINDS.iter().filter(may_be) {
             if self.kinds().all(|known| known.output != kind.output) {
                 self.0.extend((kind.recover)(units, draws));
             }

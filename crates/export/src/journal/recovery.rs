@@ -498,10 +498,10 @@ pub(crate) fn judge_recovered(results: &mut Results, seconds: f64) {
     let partitions: Vec<&[u32]> = (usable.iter().filter_map(|&chain| results.labels.get(chain)))
         .flat_map(|list| list.iter().map(|(_, labels)| labels.as_ref()))
         .collect();
-    if let Some(sampler) = samplers::find(&manifest.sampler) {
-        let units = &results.units_kept;
-        results.found.recover(sampler, units, &partitions);
-    }
+    let sampler = samplers::find(&manifest.sampler);
+    results
+        .found
+        .recover(sampler, &results.units_kept, &partitions);
     let said = judged(&manifest, results, [&usable, &failed, &stuck]);
     (manifest.verdict, manifest.verdict_sentence) = (said.verdict, said.sentence);
     // What an earlier verdict was made of is found again, or no longer so.

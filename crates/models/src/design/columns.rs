@@ -204,7 +204,13 @@ impl MemoryColumns {
         for (at, (column, values)) in columns.iter().enumerate() {
             let (table, column) = (name.to_owned(), column.clone());
             if values.len() != num_rows {
-                return Err(BadRows::Length(table, column, values.len(), num_rows).into());
+                return Err(BadRows::Length {
+                    table,
+                    column,
+                    values: values.len(),
+                    first: num_rows,
+                }
+                .into());
             }
             if places.insert(column.clone(), at).is_some() {
                 return Err(BadRows::Twice(table, column).into());

@@ -112,20 +112,36 @@ pub enum BadRows {
     /// A table with two columns of a name.
     #[error("{0} has two columns called `{1}`")]
     Twice(String, String),
-    /// A table with a column of another length than the first, whose length comes last.
-    #[error("Column `{1}` of {0} has {count}, but the first has {3}", count = plural(*.2, "value"))]
-    Length(String, String, usize, usize),
+    /// A table with a column of another length than the first.
+    #[error("Column `{column}` of {table} has {count}, but the first has {first}", count = plural(*.values, "value"))]
+    Length {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// Values of the column.
+        values: usize,
+        /// Values of the first.
+        first: usize,
+    },
     /// All rows are held out.
     #[error("All rows are held out of the fit, so there is none to fit; hold out fewer")]
     HeldOut,
-    /// So many rows that are not held out and so many that are, and the values by columns that the former lack: each lacks one.
+    /// Each row that is not held out lacks a value.
     #[error(
         "None of the {rows}{out} has a value in every used column ({missing}); leave a column out or choose other missing-value codes",
-        rows = plural(*.0, "row"),
-        out = if *.1 > 0 { " that are not held out" } else { "" },
-        missing = missing_words(.2)
+        rows = plural(*.rows, "row"),
+        out = if *.held_out > 0 { " that are not held out" } else { "" },
+        missing = missing_words(.missing)
     )]
-    Incomplete(usize, usize, Vec<(String, usize)>),
+    Incomplete {
+        /// Rows that are not held out.
+        rows: usize,
+        /// Rows that are.
+        held_out: usize,
+        /// Values that the former lack, by column.
+        missing: Vec<(String, usize)>,
+    },
 }
 
 /// A column that holds text or dates.
@@ -273,13 +289,20 @@ pub enum Unvarying {
 /// A function that cannot be made of its column.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Unmade {
-    /// So many different values are needed, and there are so many.
+    /// Too few different values.
     #[error(
-        "{0} needs at least {1} different values, but {of} has {2}; {advice}",
-        of = argument(.0),
-        advice = fewer(.0, *.2)
+        "{call} needs at least {needed} different values, but {of} has {found}; {advice}",
+        of = argument(.call),
+        advice = fewer(.call, *.found)
     )]
-    Values(Factor, usize, usize),
+    Values {
+        /// The function.
+        call: Factor,
+        /// Values that it needs.
+        needed: usize,
+        /// Values that there are.
+        found: usize,
+    },
     /// Knots that fall together.
     #[error(
         "Knots of {0} fall together, because too many values of {of} are equal; lower the degrees of freedom, or use poly()",
@@ -369,16 +392,16 @@ impl TooLarge {
 /// A column of too few or too many levels.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LevelCount {
-    /// An outcome of yes or no, and its values; none where there are more than are counted.
+    /// An outcome of yes or no, and its values; `None`: more than are counted.
     #[error(
         "The outcome `{0}` has {found} but a yes-no model needs exactly two; choose an outcome with two values, or name the number of \
          trials as `{0} | trials(n)` if it is a count",
-        found = match .1.len() {
-            0 => format!("more than {MOST_COUNTED} different values"),
-            count => format!("{count} different values ({})", first_levels(.1.iter())),
+        found = match .1 {
+            None => format!("more than {MOST_COUNTED} different values"),
+            Some(all) => format!("{} different values ({})", all.len(), first_levels(all.iter())),
         }
     )]
-    YesNo(String, Vec<String>),
+    YesNo(String, Option<Vec<String>>),
     /// An outcome of levels, with an order or without one, and how many there are; `None`: more than are counted.
     #[error("The outcome `{0}` has {found}", found = leveled(*.1, *.2))]
     Outcome(String, ResponseUse, Option<usize>),
@@ -393,13 +416,20 @@ pub enum LevelCount {
          categories without rows as `model.levels`"
     )]
     Categories(String, usize),
-    /// A predictor, how many levels it has, and how many it may have.
+    /// A predictor of too many.
     #[error(
-        "The predictor `{0}` has {1} different values, more than the {2} a categorical predictor may have; {advice}keep the most frequent \
-         with `model.top_levels.{0}`, or ignore it if it is an identifier",
-        advice = if *.2 == MAX_ITEMS { "" } else { "use it as a group, " }
+        "The predictor `{name}` has {found} different values, more than the {most} a categorical predictor may have; {advice}keep the most \
+         frequent with `model.top_levels.{name}`, or ignore it if it is an identifier",
+        advice = if *.most == MAX_ITEMS { "" } else { "use it as a group, " }
     )]
-    Predictor(String, usize, usize),
+    Predictor {
+        /// The predictor.
+        name: String,
+        /// Its levels.
+        found: usize,
+        /// How many it may have.
+        most: usize,
+    },
 }
 
 /// How many levels an outcome has, how many it may have, and what to do.

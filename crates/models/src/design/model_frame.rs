@@ -100,7 +100,12 @@ pub(super) fn complete_rows(
             return Err(BadRows::HeldOut.into());
         }
         let (held_out, all) = (held_out.len(), table.num_rows());
-        return Err(BadRows::Incomplete(all - held_out, held_out, dropped).into());
+        return Err(BadRows::Incomplete {
+            rows: all - held_out,
+            held_out,
+            missing: dropped,
+        }
+        .into());
     }
     Ok((rows, dropped))
 }

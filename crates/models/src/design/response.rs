@@ -328,7 +328,7 @@ pub(crate) fn binary_levels(
             wanted: ResponseUse::Outcome,
             has_groups,
         })),
-        _ => Err(LevelCount::YesNo(name.clone(), levels().collect()).into()),
+        _ => Err(LevelCount::YesNo(name.clone(), Some(levels().collect())).into()),
     }
 }
 

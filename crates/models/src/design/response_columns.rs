@@ -67,7 +67,7 @@ impl FrameReader<'_> {
         }
         let Some(trials) = &response.trials else {
             if self.table.few_levels(col, MOST_COUNTED).is_none() {
-                return Err(LevelCount::YesNo(name.clone(), Vec::new()).into());
+                return Err(LevelCount::YesNo(name.clone(), None).into());
             }
             let labels = self.table.labels(col);
             let (success, failure) = binary_levels(

@@ -89,7 +89,12 @@ pub(crate) fn categorical(
     }
     let kept: Vec<usize> = (0..seen.len()).filter(|&level| seen[level]).collect();
     if kept.len() > most {
-        return Err(LevelCount::Predictor(name.to_owned(), kept.len(), most).into());
+        return Err(LevelCount::Predictor {
+            name: name.to_owned(),
+            found: kept.len(),
+            most,
+        }
+        .into());
     }
     let levels: Vec<String> = kept
         .iter()

@@ -132,7 +132,11 @@ fn fit_step(function: Function, of: &Factor, values: &[f64]) -> Result<Step, Unm
         let distinct = distinct(values);
         match distinct >= needed {
             true => Ok(()),
-            false => Err(Unmade::Values(call(), needed, distinct)),
+            false => Err(Unmade::Values {
+                call: call(),
+                needed,
+                found: distinct,
+            }),
         }
     };
     let splined = |spline: Option<Spline>| {

@@ -6,8 +6,9 @@ use ergodic_analysis::templates;
 use ergodic_base::numerals::{brief, thousands};
 use ergodic_base::settings::Value;
 use ergodic_base::shown::capitalised;
-use ergodic_core::engine::StopReason;
 use ergodic_core::engine::stages::MOST_DRAWS;
+use ergodic_core::engine::start::SPREAD;
+use ergodic_core::engine::{Start, StopReason};
 use ergodic_core::samplers::{self, DIVERGENT};
 use ergodic_diagnostics::sentence::{count, rhat_text};
 use ergodic_diagnostics::{ESS_PER_CHAIN, RHAT_LIMIT, SummaryRow};
@@ -71,6 +72,7 @@ fn sampling(report: &Report) -> String {
         manifest.seed
     ));
     text.extend(own_settings(report));
+    text.extend(starts(report));
     let failed = manifest
         .chains
         .iter()
@@ -184,6 +186,22 @@ fn own_settings(report: &Report) -> Option<String> {
         })
         .collect();
     (!own.is_empty()).then(|| format!("Settings besides fixed defaults: {}.", own.join(", ")))
+}
+
+/// Where chains started, if not where they do by default.
+fn starts(report: &Report) -> Option<String> {
+    let run = &report.recipe.run;
+    let place = match &run.start {
+        Start::Mode if run.start_spread == SPREAD => return None,
+        Start::Mode => {
+            let spread = brief(run.start_spread);
+            format!("around the mode, {spread} posterior standard deviations wide")
+        }
+        Start::Prior => "at draws of the prior".to_owned(),
+        Start::Values(_) => format!("at `{}`", run.start),
+        Start::Run(run) => format!("at the last draws of the run `{run}`"),
+    };
+    Some(format!("Chains started {place}."))
 }
 
 /// What the paragraph cites, in the order of its sentences.

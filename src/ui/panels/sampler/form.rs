@@ -421,6 +421,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn choices_of_rows_are_said_in_words() {
+        let mut seen = 0;
+        for entry in ergodic_core::samplers::REGISTRY {
+            let fields = entry.spec.fields.iter();
+            for field in fields
+                .filter(|field| matches!(field.kind, Kind::Choice(words) if words.contains(&"iid")))
+            {
+                assert_eq!(
+                    field.say("iid"),
+                    "random rows",
+                    "{} {}",
+                    entry.spec.id,
+                    field.key
+                );
+                seen += 1;
+            }
+        }
+        assert!(seen > 10, "{seen}");
+    }
+
+    #[test]
     fn families_have_names_for_people() {
         let fields = ergodic_core::models::find("mixed").unwrap().spec.fields;
         let family = fields.iter().find(|field| field.key == "family").unwrap();

@@ -78,7 +78,7 @@ ergodic_base::choice! {
         /// By how far they depart from their expansions.
         Differences = "differences",
         /// With equal chances.
-        Iid = "iid",
+        Iid = "iid" => "random rows",
     }
 }
 

@@ -325,11 +325,15 @@ fn refusals_are_kinds_with_what_they_found_and_where() {
     ));
     assert!(matches!(
         refused("y ~ empty"),
-        DesignError::Rows(BadRows::Incomplete(6, 0, missing)) if missing == [("empty".to_owned(), 6)]
+        DesignError::Rows(BadRows::Incomplete { rows: 6, held_out: 0, missing }) if missing == [("empty".to_owned(), 6)]
     ));
     assert!(matches!(
         refused("y ~ poly(k, 9)"),
-        DesignError::Function(Unmade::Values(_, 10, 4))
+        DesignError::Function(Unmade::Values {
+            needed: 10,
+            found: 4,
+            ..
+        })
     ));
     let mut frame = ModelFrame::new("y ~ x".parse().unwrap());
     frame.success = Some("maybe".to_owned());

@@ -195,8 +195,9 @@ struct EndlessFit {
 /// Starts one in `folder`/run and waits for its first draws.
 fn endless_fit(folder: &Path) -> EndlessFit {
     let model = ["--formula", "defect ~ temperature + load"];
+    // Minutes of steps on any machine, most of them not kept, so that what is kept is soon replayed.
     let sampler =
-        "--sampler sgld-cv --chains 2 --warmup 5 --draws 1000000 --set sampler.steps_per_draw=1";
+        "--sampler sgld-cv --chains 2 --warmup 5 --draws 1000000 --set sampler.steps_per_draw=30";
     let args = "fit --data sample:tall_logistic --out run".split(' ');
     let mut process = program(folder, args.chain(model).chain(sampler.split(' ')))
         .env("TMPDIR", folder)

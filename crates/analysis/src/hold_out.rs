@@ -15,7 +15,7 @@ use super::job::Job;
 use super::recipe::Recipe;
 use super::templates;
 use ergodic_base::{Purpose, stream};
-use ergodic_core::design::{Columns, DesignError};
+use ergodic_core::design::{Columns, DesignError, first_levels};
 use ergodic_core::formula::quote_name;
 use ergodic_core::models::{Model, ModelEntry};
 
@@ -24,8 +24,6 @@ use ergodic_core::models::{Model, ModelEntry};
 pub const SEED: u64 = 1;
 /// Share that is proposed where rows are to be held out and nobody says how many.
 pub const USUAL_SHARE: f64 = 0.2;
-/// Levels named in a refusal.
-const LEVELS_NAMED: usize = 6;
 /// Most parts that rows are cut into: of more rows than this, each part has several.
 const MOST_PARTS: u32 = 1_000_000;
 /// What can be written.
@@ -75,7 +73,7 @@ pub enum NotHeldOut {
     #[error("`model.hold_out = {0}` names row {1}, and there are {2} rows")]
     Beyond(HoldOut, u32, usize),
     /// A value that no row has in the column, with those that some have.
-    #[error("No row has `{1}` in the column `{0}`, which `model.hold_out` names; it has {known}", known = first_levels(.2))]
+    #[error("No row has `{1}` in the column `{0}`, which `model.hold_out` names; it has {known}", known = first_levels(.2.iter()))]
     NoValue(String, String, Vec<String>),
     /// So many rows, none or all of those that there are.
     #[error(
@@ -100,14 +98,6 @@ pub enum NotHeldOut {
         "The run keeps rows out of its fit already, so it cannot be fitted again without single rows; score those that it keeps out"
     )]
     Already,
-}
-
-/// The first of some levels, in words.
-fn first_levels(levels: &[String]) -> String {
-    let more = (levels.len() > LEVELS_NAMED).then(|| "…".to_owned());
-    let shown = levels.iter().take(LEVELS_NAMED);
-    let shown = shown.map(|level| format!("`{level}`")).chain(more);
-    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// Refuses rows held out of a model of template `entry` that explains no outcome, by which they could be scored. Models as text may have

@@ -60,6 +60,7 @@ pub use observation::{ObservationModel, ObservationRows, ReadError};
 pub use rating::is_rating;
 pub use remark::Remark;
 pub use response::{
-    MAX_CATEGORIES, MAX_LEVELS, OutcomeLevels, ResponseInfo, ResponseKind, ResponseUse, fits,
+    MAX_CATEGORIES, MAX_LEVELS, OutcomeLevels, ResponseInfo, ResponseKind, ResponseUse,
+    first_levels, fits,
 };
 pub use transform::Transform;

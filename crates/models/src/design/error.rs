@@ -469,7 +469,7 @@ pub enum BadLevel {
     /// A reference level that is none of the predictor's, which come last.
     #[error(
         "The reference level `{1}` is not a value of `{0}`, which has {known}; choose one of these",
-        known = .2.iter().take(8).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+        known = first_levels(.2.iter())
     )]
     Reference(String, String, Vec<String>),
     /// A level of the outcome that is none of those named, for outcomes of this use.

@@ -252,7 +252,7 @@ impl OutcomeLevels {
 }
 
 /// The first of some levels, for a sentence.
-pub(super) fn first_levels<'a>(levels: impl ExactSizeIterator<Item = &'a String>) -> String {
+pub fn first_levels<'a>(levels: impl ExactSizeIterator<Item = &'a String>) -> String {
     let all = levels.len();
     let shown: Vec<String> = levels
         .take(LEVELS_SHOWN)
